@@ -16,8 +16,8 @@
 #include <gtest/gtest.h>
 
 #include "allocator/testing.h"
-#include "base/golden.h"
 #include "base/io.h"
+#include "base/testing.h"
 
 namespace regduel::allocator {
 namespace {

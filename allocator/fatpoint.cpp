@@ -11,7 +11,7 @@ namespace {
 class FatPoint final : public ir::Allocator {
  public:
   std::string_view name() const override { return "fatpoint"; }
-  std::vector<ir::KnobInfo> knobs() const override { return knob_infos(); }
+  std::span<const ir::KnobInfo> knobs() const override { return knob_infos(); }
   std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
                                                            const ir::AllocOptions& options) const override {
     const auto knobs = Knobs::parse(options.knobs);

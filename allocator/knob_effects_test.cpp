@@ -7,7 +7,6 @@
 // allocation (cli_test.cpp, Cli.MemcheckHasItsKnobs).
 
 #include <algorithm>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,9 +20,6 @@
 #include "allocator/testing.h"
 
 namespace regduel::allocator {
-
-// What a test is called by.
-static void PrintTo(const KnobRow& row, std::ostream* out) { *out << row.name; }
 
 namespace {
 
@@ -524,13 +520,13 @@ const std::vector<Effect>& effects() {
   return kEffects;
 }
 
-class KnobEffects : public ::testing::TestWithParam<KnobRow> {};
+class KnobEffects : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(KnobEffects, ChangesAnAllocation) {
-  const KnobRow& row = GetParam();
-  const auto effect = std::find_if(effects().begin(), effects().end(), [&](const Effect& e) { return e.knob == row.knob; });
+  const ir::KnobInfo& row = knob_infos()[GetParam()];
+  const auto effect = std::ranges::find(effects(), static_cast<Knob>(GetParam()), &Effect::knob);
   ASSERT_TRUE(effect != effects().end()) << row.name << " has no program that shows what it does";
-  ASSERT_NE(effect->value, knob_text(row.type, row.default_value));
+  ASSERT_NE(effect->value, row.default_value);
   const ir::Function f = testing::program(effect->program);
   const auto allocated = [&](const Settings& settings) {
     return ir::print(testing::allocate(f, testing::limits(effect->registers), settings).program);
@@ -544,12 +540,12 @@ TEST_P(KnobEffects, ChangesAnAllocation) {
   EXPECT_THAT(by_value, Not(HasSubstr(std::string(effect->by_default))));
 }
 
-INSTANTIATE_TEST_SUITE_P(Knobs, KnobEffects, ::testing::ValuesIn(knob_table().begin(), knob_table().end()),
-                         [](const auto& tested) { return std::string(tested.param.name); });
+INSTANTIATE_TEST_SUITE_P(Knobs, KnobEffects, ::testing::Range(std::size_t{0}, std::size_t{kNumKnobs}),
+                         [](const auto& tested) { return knob_infos()[tested.param].name; });
 
 TEST(KnobEffects, AreOfOneKnobEach) {
-  ASSERT_EQ(effects().size(), knob_table().size());
-  for (std::size_t k = 0; k < effects().size(); ++k) EXPECT_EQ(effects()[k].knob, knob_table()[k].knob);
+  ASSERT_EQ(effects().size(), std::size_t{kNumKnobs});
+  for (std::size_t k = 0; k < effects().size(); ++k) EXPECT_EQ(effects()[k].knob, static_cast<Knob>(k));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "allocator/knobs.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include <fmt/format.h>
@@ -11,14 +10,25 @@
 namespace regduel::allocator {
 namespace {
 
-constexpr std::string_view kPreAllocation = "source 000 \"Pre-Allocation Pass\"";
-constexpr std::string_view kBudgetModel = "source 000 \"Occupancy-Aware Budget Model\"";
-constexpr std::string_view kRelaxation = "source 000 \"Step 5\"";
+constexpr const char* kPreAllocation = "source 000 \"Pre-Allocation Pass\"";
+constexpr const char* kBudgetModel = "source 000 \"Occupancy-Aware Budget Model\"";
+constexpr const char* kRelaxation = "source 000 \"Step 5\"";
 
 // What scripts/measure/ablation finds worth something (README, "What each part is worth").
 constexpr std::int64_t kDefaultTypes = 0xFE10;
 
-constexpr KnobRow kTable[kNumKnobs] = {
+enum class KnobType : std::uint8_t { Bool, Int, Dbl };
+
+struct Row {
+  Knob knob;
+  const char* name;
+  int id;  // -1 = none: known by name only, or ours
+  KnobType type;
+  std::int64_t default_value, low, high;  // range: both included; Dbl: millionths
+  const char *source, *help;
+};
+
+constexpr Row kTable[kNumKnobs] = {
     {Knob::UniformPreAllocation, "RegAllocUniformPreAllocation", 618, KnobType::Bool, 0, 0, 1, kPreAllocation,
      "place operands of the uniform file before the scan (name ours)"},
     {Knob::InstructionWalk, "RegAllocInstructionWalk", 622, KnobType::Bool, 0, 0, 1, "source 001 \"Spill Guidance Structure\"",
@@ -90,13 +100,11 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "vregs that a copy joins, and that live at one time with one value, are one vreg; without it pressure counts them twice"},
     {Knob::Occupancy, "FatPointOccupancy", -1, KnobType::Int, 1, 0, 2, "ours; source 000 \"Occupancy-Aware Budget Model\"",
      "fewer registers where an SM then holds more warps and the budget model says that it pays: 0 off; 1 if all that it takes can "
-     "be "
-     "computed again; 2 also by spills"},
+     "be computed again; 2 also by spills"},
     {Knob::ConstraintTypes, "FatPointConstraintTypes", -1, KnobType::Int, kDefaultTypes, 0, 0xFFFF,
      "ours; source 000 \"Constraint Types\"",
      "constraints that weigh, a bit a type: 1 << n for type n; 1 << 15 is the secondary array. Types 0 to 3 and 5 to 8 are off, "
-     "for "
-     "they save nothing on the standard mix (allocator/README.md)"},
+     "for they save nothing on the standard mix (allocator/README.md)"},
     {Knob::Orders, "FatPointOrders", -1, KnobType::Int, 7, 1, 7, "ours",
      "orders of vregs that attempts take in turn, a bit each: 1 by start, 2 widest first, 4 longest first"},
     {Knob::PackingAttempt, "FatPointPackingAttempt", -1, KnobType::Bool, 1, 0, 1, "ours",
@@ -116,20 +124,6 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "budget and yet something is spilled; -1: not even there"},
 };
 
-const KnobRow* find_row(std::string_view name) {
-  const std::string_view digits = "0123456789";
-  const bool is_id = !name.empty() && name.find_first_not_of(digits) == std::string_view::npos;
-  for (const KnobRow& row : kTable)
-    if (row.name == name || (is_id && row.id >= 0 && fmt::format("{}", row.id) == name)) return &row;
-  return nullptr;
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 // Digits, a point, one to six digits: in millionths.
 std::optional<std::int64_t> decimal_number(std::string_view text) {
   const std::size_t point = text.find('.');
@@ -144,84 +138,82 @@ std::optional<std::int64_t> decimal_number(std::string_view text) {
   return number;
 }
 
-std::vector<ir::KnobInfo> make_infos() {
-  std::vector<ir::KnobInfo> infos;
-  for (const KnobRow& row : kTable) {
-    const std::int64_t one = row.type == KnobType::Dbl ? kKnobOne : 1;
-    std::vector<std::string> samples;
-    for (const std::int64_t value : {row.low, row.low + one, row.default_value / 2, row.default_value * 2, row.high})
-      if (const std::string text = knob_text(row.type, value);
-          value >= row.low && value <= row.high && std::find(samples.begin(), samples.end(), text) == samples.end())
-        samples.push_back(text);
-    // Each more is one more allocation of the same kind.
-    if (row.knob == Knob::LowerLimits) samples = {"-1", "0", "1"};
-    infos.push_back({std::string(row.name), row.id, std::string(name(row.type)), knob_text(row.type, row.default_value),
-                     std::string(row.source), std::string(row.help), std::move(samples)});
-  }
-  return infos;
-}
-
-}  // namespace
-
-std::span<const KnobRow> knob_table() { return kTable; }
-
-std::string_view name(KnobType type) {
-  static constexpr std::string_view kNames[] = {"bool", "int", "dbl"};
-  return kNames[static_cast<std::size_t>(type)];
-}
-
-std::string knob_text(KnobType type, std::int64_t value) {
+// A value as parse() reads it: "3", "0.35".
+std::string text_of(KnobType type, std::int64_t value) {
   if (type != KnobType::Dbl) return fmt::format("{}", value);
   std::string text = fmt::format("{}.{:06}", value / kKnobOne, value % kKnobOne);
   text.resize(std::max(text.find_last_not_of('0') + 1, text.find('.') + 2));
   return text;
 }
 
-Knobs::Knobs() {
-  for (const KnobRow& row : kTable) values_[static_cast<std::size_t>(row.knob)] = row.default_value;
-}
-
-void Knobs::set_value(Knob k, std::int64_t value, KnobState state) {
-  values_[static_cast<std::size_t>(k)] = value;
-  states_[static_cast<std::size_t>(k)] = state;
-}
-
-std::expected<void, std::string> Knobs::set(std::string_view name, std::string_view value) {
-  const KnobRow* row = find_row(name);
-  if (row == nullptr) return std::unexpected(fmt::format("unknown knob \"{}\"", name));
-  KnobState state = KnobState::Integer;
-  std::optional<std::int64_t> number = whole_number(value);
-  if (row->type == KnobType::Bool && (value == "true" || value == "false")) number = value == "true" ? 1 : 0;
-  if (row->type == KnobType::Dbl) {
-    if (number && *number >= 0 && *number <= row->high / kKnobOne) {
-      number = *number * kKnobOne;
-    } else {
-      state = KnobState::Double;
-      number = decimal_number(value);
-    }
+bool read(const Row& row, Knobs& knobs, std::string_view text) {
+  if (row.type == KnobType::Bool) {
+    bool is_on = false;
+    if (!ir::read_knob(text, {}, is_on)) return false;
+    knobs.set(row.knob, is_on ? 1 : 0, KnobState::Integer);
+    return true;
   }
-  if (!number || *number < row->low || *number > row->high)
-    return std::unexpected(fmt::format("knob {}: \"{}\" is no {} from {} to {}", row->name, value, allocator::name(row->type),
-                                       knob_text(row->type, row->low), knob_text(row->type, row->high)));
-  set_value(row->knob, *number, state);
-  return {};
+  const std::int64_t one = row.type == KnobType::Dbl ? kKnobOne : 1;
+  if (std::int64_t whole = 0; ir::read_knob(text, {row.low / one, row.high / one}, whole)) {
+    knobs.set(row.knob, whole * one, KnobState::Integer);
+    return true;
+  }
+  const std::optional<std::int64_t> number = row.type == KnobType::Dbl ? decimal_number(text) : std::nullopt;
+  if (!number || *number < row.low || *number > row.high) return false;
+  knobs.set(row.knob, *number, KnobState::Double);
+  return true;
 }
 
-std::expected<Knobs, std::string> Knobs::parse(std::span<const std::pair<std::string, std::string>> settings) {
-  Knobs knobs;
-  for (const auto& [name, value] : settings)
-    if (auto set = knobs.set(name, value); !set) return std::unexpected(set.error());
-  const auto fast = static_cast<FastCompile>(knobs[Knob::FastCompile]);
-  if (fast != FastCompile::Off && !knobs.is_set(Knob::FastAllocation)) knobs.set_value(Knob::FastAllocation, 1, KnobState::Integer);
-  if (fast == FastCompile::Min && !knobs.is_set(Knob::NoSpillAttempts))
-    knobs.set_value(Knob::NoSpillAttempts, 2, KnobState::Integer);
+ir::KnobInfo info(const Row& row) {
+  const bool is_bool = row.type == KnobType::Bool;
+  const std::int64_t one = row.type == KnobType::Dbl ? kKnobOne : 1;
+  ir::KnobInfo told = {.name = row.name,
+                       .id = row.id,
+                       .type = is_bool                     ? "bool"
+                               : row.type == KnobType::Int ? "int"
+                                                           : "dbl",
+                       .default_value = text_of(row.type, row.default_value),
+                       .source = row.source,
+                       .help = row.help,
+                       .low = is_bool ? "" : text_of(row.type, row.low),
+                       .high = is_bool ? "" : text_of(row.type, row.high)};
+  for (const std::int64_t value : {row.low, row.low + one, row.default_value / 2, row.default_value * 2, row.high})
+    if (const std::string text = text_of(row.type, value);
+        value >= row.low && value <= row.high && std::ranges::find(told.samples, text) == told.samples.end())
+      told.samples.push_back(text);
+  // Each more is one more allocation of the same kind.
+  if (row.knob == Knob::LowerLimits) told.samples = {"-1", "0", "1"};
+  return told;
+}
+
+const ir::KnobTable<Knobs>& table() {
+  static const ir::KnobTable<Knobs> knobs("fatpoint", [] {
+    std::vector<ir::KnobTable<Knobs>::Row> rows;
+    for (const Row& row : kTable) {
+      ir::KnobInfo told = info(row);
+      const std::string words = told.low.empty() ? told.type : fmt::format("{} {} to {}", told.type, told.low, told.high);
+      rows.emplace_back(std::move(told), words, [&row](Knobs& to, std::string_view text) { return read(row, to, text); });
+    }
+    return rows;
+  }());
   return knobs;
 }
 
-std::vector<ir::KnobInfo> knob_infos() {
-  // Asked for every allocation with knobs, and slow to make.
-  static const std::vector<ir::KnobInfo> kInfos = make_infos();
-  return kInfos;
+}  // namespace
+
+Knobs::Knobs() {
+  for (const Row& row : kTable) values_[static_cast<std::size_t>(row.knob)] = row.default_value;
 }
+
+std::expected<Knobs, std::string> Knobs::parse(ir::KnobSettings settings) {
+  auto knobs = table().parse(settings);
+  if (!knobs) return knobs;
+  const auto fast = static_cast<FastCompile>((*knobs)[Knob::FastCompile]);
+  if (fast != FastCompile::Off && !knobs->is_set(Knob::FastAllocation)) knobs->set(Knob::FastAllocation, 1, KnobState::Integer);
+  if (fast == FastCompile::Min && !knobs->is_set(Knob::NoSpillAttempts)) knobs->set(Knob::NoSpillAttempts, 2, KnobState::Integer);
+  return knobs;
+}
+
+std::span<const ir::KnobInfo> knob_infos() { return table().infos(); }
 
 }  // namespace regduel::allocator

@@ -11,11 +11,8 @@
 #include <expected>
 #include <span>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "ir/allocator.h"
+#include "ir/knobs.h"
 
 namespace regduel::allocator {
 
@@ -61,8 +58,6 @@ enum class Knob : std::uint8_t {
 };
 inline constexpr int kNumKnobs = 38;
 
-enum class KnobType : std::uint8_t { Bool, Int, Dbl };
-
 // How the value came about; the numbers are the source's. A Dbl knob that was given a whole number has Integer.
 enum class KnobState : std::uint8_t { Default = 0, Integer = 1, Double = 3 };
 
@@ -72,43 +67,30 @@ inline constexpr std::int64_t kKnobOne = 1'000'000;
 // Values of knob FastCompile: less and less time for better results.
 enum class FastCompile : std::uint8_t { Off, Min, Mid, Max };
 
-struct KnobRow {
-  Knob knob;
-  std::string_view name;
-  int id;  // -1 = none: known by name only, or ours
-  KnobType type;
-  std::int64_t default_value, low, high;  // range: both included; Dbl: millionths
-  std::string_view source, help;
-};
-[[nodiscard]] std::span<const KnobRow> knob_table();
-// "bool", "int", "dbl".
-[[nodiscard]] std::string_view name(KnobType type);
-// A value as set() reads it: "3", "0.35".
-[[nodiscard]] std::string knob_text(KnobType type, std::int64_t value);
-
 class Knobs {
  public:
   Knobs();  // all at their defaults
 
-  // Sets by name or by decimal id. Bool: 0, 1, false, true. Dbl: decimal text with at most six places, or a whole number.
-  // The error says what is wrong with the name or the value.
-  [[nodiscard]] std::expected<void, std::string> set(std::string_view name, std::string_view value);
   // Dbl: millionths.
   [[nodiscard]] std::int64_t operator[](Knob k) const { return values_[static_cast<std::size_t>(k)]; }
   [[nodiscard]] KnobState state(Knob k) const { return states_[static_cast<std::size_t>(k)]; }
   [[nodiscard]] bool is_set(Knob k) const { return state(k) != KnobState::Default; }
 
   // Later settings win. FastCompile sets 638, and at `min` 639 to two attempts, where these were not set by themselves.
-  [[nodiscard]] static std::expected<Knobs, std::string> parse(std::span<const std::pair<std::string, std::string>> settings);
+  // Names are names or decimal ids. Dbl: decimal text with at most six places, or a whole number.
+  [[nodiscard]] static std::expected<Knobs, std::string> parse(ir::KnobSettings settings);
+  // Requires that `value` is in the range of the knob.
+  void set(Knob k, std::int64_t value, KnobState state) {
+    values_[static_cast<std::size_t>(k)] = value;
+    states_[static_cast<std::size_t>(k)] = state;
+  }
 
  private:
-  void set_value(Knob k, std::int64_t value, KnobState state);
-
   std::array<std::int64_t, kNumKnobs> values_;
   std::array<KnobState, kNumKnobs> states_ = {};
 };
 
-// The table as the interface of every allocator has it.
-[[nodiscard]] std::vector<ir::KnobInfo> knob_infos();
+// The table as the interface of every allocator has it, in the order of the enumeration.
+[[nodiscard]] std::span<const ir::KnobInfo> knob_infos();
 
 }  // namespace regduel::allocator

@@ -1,4 +1,4 @@
-// What a person asked for, or the file that they gave, cannot be used: one clear line that says so.
+// The exception for a command line or an input file that cannot be used; what() is one clear line.
 #pragma once
 
 #include <stdexcept>

@@ -1,7 +1,8 @@
-// A piece of work in a process of its own: what crashes or hangs there takes nothing with it. Tested by isolate_test.cpp.
+// Runs a function in a child process, so that a crash or a hang of the function does not end this process. Tested by
+// isolate_test.cpp.
 //
-// Why fork and not a library for processes (Boost.Process starts programs): the work is a function with all that it refers to,
-// among it allocators that only this process has.
+// It forks, rather than starting a program with Boost.Process, because the function refers to objects of this process, such as
+// allocators.
 #pragma once
 
 #include <functional>
@@ -9,21 +10,20 @@
 
 namespace regduel {
 
-inline constexpr int kSleep = 30;  // what takes so many times its time without the processor hangs as well
+inline constexpr int kSleep = 30;  // work that takes so many times its seconds by the clock counts as hung, too
 
 struct Isolated {
   enum class End { Returned, Crashed, Hung };
   End end = End::Returned;
-  std::string how;     // where it crashed: "SIGSEGV", "exit-1"
-  std::string result;  // of the work, where it returned
+  std::string how;     // of a crash: "SIGSEGV", "exit-1"
+  std::string result;  // of the work, if it returned
 };
 
-// Cost: a fork of this process. What the work prints is dropped.
-//   seconds   of the processor, in whole seconds, at least 1: work that takes more has hung (so has work that sleeps thirty times
-//   as long)
+// Cost: a fork of this process. The output of the work is dropped.
+//   seconds   processor time, at least 1; work that takes longer counts as hung, as does work that sleeps kSleep times as long
 [[nodiscard]] Isolated isolated(const std::function<std::string()>& work, int seconds);
 
-// "SIGSEGV" or "exit-1": the name of how a process ended, from its wait status.
+// The end of a process by its wait status: "SIGSEGV" or "exit-1".
 [[nodiscard]] std::string how_it_ended(int wait_status);
 
 }  // namespace regduel

@@ -16,8 +16,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "base/golden.h"
 #include "base/io.h"
+#include "base/testing.h"
 #include "cli/testing.h"
 #include "duel/heap_use.h"
 #include "results/measure.h"
@@ -415,10 +415,9 @@ TEST_F(Cli, MemcheckHasItsKnobs) {
   const auto doc = nlohmann::json::parse(run("verify --json --knob memcheck=0 before.rir after.rir").out);
   EXPECT_EQ(doc["results"][0]["verdict"], "fail");  // the others still see it
 
-  expect_complaint(verify + " --knob nonsense=1",
-                   "no knob \"nonsense\" (there are DUMPIR, IgnorePotentialMixedSizeProblems, memcheck)");
+  expect_complaint(verify + " --knob nonsense=1", "memcheck has no knob \"nonsense\" (regduel knobs --with memcheck)");
   expect_complaint(verify + " --knob DUMPIR=Scheduling", "AllocateRegisters");
-  expect_complaint(verify + " --knob memcheck=2", "expected 0 or 1, found \"2\"");
+  expect_complaint(verify + " --knob memcheck=2", "knob memcheck: expected bool, found \"2\"");
 }
 
 TEST_F(Cli, KnobsListsThemAll) {
@@ -486,7 +485,7 @@ TEST_F(Cli, ExplainFindsTheVreg) {
   expect_complaint(copy + "2 --with briggs", "--with briggs: only fatpoint explains itself");
   expect_complaint(copy + "2 --with nobody", "no allocator \"nobody\"");
   expect_complaint(copy + "2 --function f", "--function: no function \"f\" in");
-  expect_complaint(copy + "2 --knob nonsense=1", "--knob: unknown knob \"nonsense\"");
+  expect_complaint(copy + "2 --knob nonsense=1", "--knob: fatpoint has no knob \"nonsense\"");
   expect_complaint("explain " + source("corpus/explain/copy.rir"), "--vreg");
   expect_complaint("explain " + source("corpus/ptx/calls.ptx") + " --vreg 0", "say which with --function (");
   write("twins.rir",

@@ -15,7 +15,7 @@
 #include "duel/exec/words.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
-#include "passes/pass.h"
+#include "passes/passes.h"
 
 namespace regduel::cli {
 namespace {
@@ -174,7 +174,7 @@ void require_knob_values(std::string_view where, const ir::Allocator& allocator,
                          const std::vector<std::pair<std::string, std::string>>& settings) {
   if (duel::command_in(allocator.name()) != std::string::npos) return;
   ir::AllocOptions options;
-  const std::vector<ir::KnobInfo> known = allocator.knobs();
+  const std::span<const ir::KnobInfo> known = allocator.knobs();
   for (const auto& setting : settings)
     if (std::any_of(known.begin(), known.end(), [&](const ir::KnobInfo& k) { return k.name == setting.first; }))
       options.knobs.push_back(setting);
@@ -189,8 +189,7 @@ void require_knob_values(std::string_view where, const ir::Allocator& allocator,
 
 std::vector<std::pair<std::string, std::string>> KnobOptions::settings(std::span<const ir::Allocator* const> allocators) const {
   std::vector<ir::KnobInfo> known;
-  for (const ir::Allocator* a : allocators)
-    for (ir::KnobInfo& k : a->knobs()) known.push_back(std::move(k));
+  for (const ir::Allocator* a : allocators) known.insert(known.end(), a->knobs().begin(), a->knobs().end());
   std::vector<std::pair<std::string, std::string>> result;
   const auto flag = [&](const char* option, const char* name, std::ptrdiff_t value) {
     if (std::none_of(known.begin(), known.end(), [&](const ir::KnobInfo& k) { return k.name == name; }))

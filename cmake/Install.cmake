@@ -16,7 +16,7 @@ install(TARGETS regduel RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # stay behind, and the headers of the campaign.
 foreach(folder base ir passes allocator reference oracles generate duel fuzz properties)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${folder}/*.h)
-  list(FILTER headers EXCLUDE REGEX "(testing|golden)\\.h$|^fuzz/campaign/")
+  list(FILTER headers EXCLUDE REGEX "testing\\.h$|^fuzz/campaign/")
   foreach(header ${headers})
     cmake_path(GET header PARENT_PATH path)
     install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/regduel/${path})

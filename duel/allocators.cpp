@@ -13,8 +13,8 @@
 #include "base/check_macro.h"
 #include "duel/exec/words.h"
 #include "passes/pass_allocator.h"
-#include "reference/briggs.h"
-#include "reference/cicc.h"
+#include "passes/passes.h"
+#include "reference/colourer.h"
 #include "reference/exact/exact.h"
 
 namespace regduel::duel {

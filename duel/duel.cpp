@@ -1,7 +1,6 @@
 #include "duel/duel.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <expected>
 
@@ -20,18 +19,6 @@
 namespace regduel::duel {
 namespace {
 
-// Calls f with the knobs of the allocator. Those of our own are made once: knobs() takes as long as a small allocation.
-template <class F>
-void with_knobs_of(const ir::Allocator& allocator, const F& f) {
-  struct Known {
-    const ir::Allocator* allocator;
-    std::vector<ir::KnobInfo> knobs = allocator->knobs();
-  };
-  static const std::array<Known, 2> ours = {Known{find_allocator("fatpoint")}, Known{find_allocator("briggs")}};
-  const auto known = std::find_if(ours.begin(), ours.end(), [&](const Known& k) { return k.allocator == &allocator; });
-  if (known != ours.end()) f(known->knobs);
-  else f(allocator.knobs());
-}
 
 constexpr std::string_view kInternalError = "internal-error";
 
@@ -173,12 +160,8 @@ oracles::Verdict Duel::verdict() const {
 
 Knobs known_to(const ir::Allocator& allocator, const Knobs& knobs) {
   Knobs result;
-  if (knobs.empty()) return result;
-  with_knobs_of(allocator, [&](const std::vector<ir::KnobInfo>& known) {
-    for (const auto& knob : knobs)
-      if (std::any_of(known.begin(), known.end(), [&](const ir::KnobInfo& k) { return k.name == knob.first; }))
-        result.push_back(knob);
-  });
+  for (const auto& knob : knobs)
+    if (std::ranges::find(allocator.knobs(), knob.first, &ir::KnobInfo::name) != allocator.knobs().end()) result.push_back(knob);
   return result;
 }
 
@@ -187,22 +170,18 @@ Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t s
   Random random(hash_combine(seed, kKnobStream));
   Knobs knobs;
   // The order of passes is drawn in each case, the other knobs in half of them.
-  for (const ir::Allocator* allocator : duelists)
-    with_knobs_of(*allocator, [&](const std::vector<ir::KnobInfo>& known) {
-      const auto order =
-          std::find_if(known.begin(), known.end(), [](const ir::KnobInfo& k) { return k.name == passes::kSeriesOrder; });
-      if (order != known.end() && knobs.empty())
-        knobs.emplace_back(
-            order->name,
-            order->samples[Random(hash_combine(seed, kOrderStream)).below(static_cast<std::uint32_t>(order->samples.size()))]);
-    });
+  for (const ir::Allocator* allocator : duelists) {
+    const auto order = std::ranges::find(allocator->knobs(), passes::kSeriesOrder, &ir::KnobInfo::name);
+    if (order != allocator->knobs().end() && knobs.empty())
+      knobs.emplace_back(
+          order->name,
+          order->samples[Random(hash_combine(seed, kOrderStream)).below(static_cast<std::uint32_t>(order->samples.size()))]);
+  }
   if (random.chance(50)) return knobs;
   for (const ir::Allocator* allocator : duelists)
-    with_knobs_of(*allocator, [&](const std::vector<ir::KnobInfo>& known) {
-      for (const ir::KnobInfo& knob : known)
-        if (!knob.samples.empty() && knob.name != passes::kSeriesOrder && random.chance(25))
-          knobs.emplace_back(knob.name, knob.samples[random.below(static_cast<std::uint32_t>(knob.samples.size()))]);
-    });
+    for (const ir::KnobInfo& knob : allocator->knobs())
+      if (!knob.samples.empty() && knob.name != passes::kSeriesOrder && random.chance(25))
+        knobs.emplace_back(knob.name, knob.samples[random.below(static_cast<std::uint32_t>(knob.samples.size()))]);
   return knobs;
 }
 

@@ -25,7 +25,10 @@ class Duelist : public ir::Allocator {
  public:
   explicit Duelist(Body body) : body_(body) {}
   std::string_view name() const override { return "rogue"; }
-  std::vector<ir::KnobInfo> knobs() const override { return {ir::KnobInfo{"known", -1, "int", "0", "", "", {"1", "2"}}}; }
+  std::span<const ir::KnobInfo> knobs() const override {
+    static const ir::KnobInfo knob = {.name = "known", .type = "int", .default_value = "0", .samples = {"1", "2"}};
+    return {&knob, 1};
+  }
   Answer allocate(const ir::Function& f, const ir::Target&, const ir::AllocOptions& o) const override { return body_(f, o); }
 
  private:

@@ -1,5 +1,5 @@
-// Calling conventions: which registers a call destroys, which a function gives back as it found them, where arguments and results
-// travel. A program says which one it follows; the registers themselves are data of a target.
+// Calling conventions: the registers that a call destroys, those that a function preserves, and those of arguments and results. A
+// program names its convention; the registers themselves are data of a target.
 //
 // Sources: `seed` is that of sources 002 and 003 (DECISIONS, "callee-saved R24-R31"); `cuda` is what ptxas 13.0 does, measured by
 // scripts/measure/abi-experiment.
@@ -26,6 +26,12 @@ inline constexpr std::array kAllAbis = {AbiName::Seed, AbiName::Cuda};
     if (name(abi) == s) return abi;
   return std::nullopt;
 }
+
+// The translation of PTX accesses to parameters in registers: st.param before a call, ld.param behind it and at the entry.
+enum class ParamCopies : std::uint8_t {
+  Folded,  // the call itself names the registers if that has the same meaning
+  Kept,    // each access is a copy, as the compiler has it, for a coalescer to remove
+};
 
 // Registers that calls use. The tables only *generate* calls: an instruction always lists its own argument, result and
 // clobber registers, and those are what holds. What a device function must preserve is `callee_saved`.

@@ -4,10 +4,11 @@
 #include "ir/check.h"
 
 #include <algorithm>
-#include <tuple>
 #include <unordered_set>
 
 #include <fmt/format.h>
+
+#include "ir/operand_conflicts.h"
 
 namespace regduel::ir {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::uint32_t kMaxInstId = 0x7FFFFFFF, kMaxOriginalId = 0x3FFFFFFF;
 
 class Checker {
  public:
-  Checker(const Function& f, int max_diagnostics) : f_(f), max_(static_cast<std::size_t>(max_diagnostics)) {}
+  Checker(const Function& f, int max_diagnostics) : f_(f), max_(static_cast<std::size_t>(max_diagnostics)), conflicts_(f) {}
 
   std::vector<Diagnostic> run() {
     declarations();
@@ -110,7 +111,7 @@ class Checker {
         return bad("the part lies outside the parent");
     }
     if (v.is_architectural() && !v.fixed.is_valid()) return bad("an architectural register is fixed: it says which");
-    if (v.is_architectural()) architectural_.push_back(id);
+    if (v.is_architectural()) conflicts_.add_architectural(id);
     if (v.fixed.is_valid() && !fits_home(v, v.fixed))
       bad(fmt::format("{} is no home for it: file, size or alignment", to_string(f_, v.fixed)));
   }
@@ -215,8 +216,8 @@ class Checker {
     if (faults_.size() != before) return;
     op_shape(i);
     if (faults_.size() != before || f_.phase == Phase::Allocated) return;
-    conflicts(i);
-    architectural(i);
+    for (const auto& conflict : {conflicts_.among(i), conflicts_.with_architectural(i)})
+      if (conflict) fault(i, conflict->operand, conflict->message);
   }
 
   // Each operand alone, and their order.
@@ -454,82 +455,6 @@ class Checker {
     return s.offset == 0 && s.size == f_.vreg(s.root).bytes();
   }
 
-  // Operands that contradict one another, so that no allocation could exist at any limit. Virtual programs only.
-  void conflicts(const Inst& i) {
-    const auto ops = f_.operands_of(i);
-    if (i.is_phi()) return;  // one def, no constraints
-    // Operands of one root stand together; only a def among them can be at odds with the others.
-    find_homes(ops);
-    by_root_.clear();
-    fixed_.clear();
-    for (std::size_t k = 0; k < ops.size(); ++k) {
-      if (!ops[k].is_vreg()) continue;
-      by_root_.emplace_back(f_.root(ops[k].vreg()).value, k);
-      if (homes_[k].is_valid()) fixed_.push_back(k);
-    }
-    std::sort(by_root_.begin(), by_root_.end());
-    for (std::size_t begin = 0, end = 0; begin < by_root_.size(); begin = end) {
-      while (end < by_root_.size() && by_root_[end].first == by_root_[begin].first) ++end;
-      for (std::size_t a = begin; a < end && ops[by_root_[a].second].writes(); ++a)
-        for (std::size_t b = a + 1; b < end; ++b)
-          if (!same_root(i, ops, by_root_[a].second, by_root_[b].second)) return;
-    }
-    // Two operands that are fixed to overlapping registers: at most kMaxUnits distinct homes, so that many repeat each other.
-    const bool guarded = is_guarded(ops);
-    const auto key = [&](std::size_t k) {
-      const Storage s = f_.storage(ops[k]);
-      return std::tuple(s.root.value, Operand::pack(homes_[k]), at_reads(ops[k], s, guarded), at_writes(ops[k]));
-    };
-    std::sort(fixed_.begin(), fixed_.end(),
-              [&](std::size_t a, std::size_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
-    fixed_.erase(std::unique(fixed_.begin(), fixed_.end(), [&](std::size_t a, std::size_t b) { return key(a) == key(b); }),
-                 fixed_.end());
-    for (std::size_t x = 0; x < fixed_.size(); ++x)
-      for (std::size_t y = x + 1; y < fixed_.size(); ++y) {
-        const std::size_t k = std::min(fixed_[x], fixed_[y]), m = std::max(fixed_[x], fixed_[y]);
-        const PReg a = homes_[k], b = homes_[m];
-        if (!a.overlaps(b)) continue;
-        const Storage sa = f_.storage(ops[k]), sb = f_.storage(ops[m]);
-        // A def and the use that it is tied to are one item, and so are the reads of one root in one register.
-        if ((sa.root == sb.root || (ops[k].is_tied() && ops[k].tied == m)) && a == b) continue;
-        if ((at_reads(ops[k], sa, guarded) && at_reads(ops[m], sb, guarded)) || (at_writes(ops[k]) && at_writes(ops[m])))
-          return fault(i, static_cast<int>(m), fmt::format("two operands are fixed to {} at once", to_string(f_, b)));
-      }
-    for (const std::size_t k : fixed_)
-      if (ops[k].writes() && !is_whole(ops[k]))
-        for (std::size_t m = k + 1; m < ops.size(); ++m)
-          if (ops[m].role == Role::Clobber && ops[m].preg().overlaps(homes_[k]))
-            return fault(i, static_cast<int>(m), "a def of a part is fixed to a register that is clobbered");
-  }
-  // Two operands of one root, the first of them written. False where they contradict.
-  bool same_root(const Inst& i, std::span<const Operand> ops, std::size_t k, std::size_t m) {
-    const int at = static_cast<int>(m);
-    if (ops[m].writes() && f_.storage(ops[k]).overlaps(f_.storage(ops[m])))
-      return fault(i, at, "two defs of one instruction write the same register"), false;
-    if ((ops[k].is_early_clobber() && ops[m].reads()) || (ops[m].is_early_clobber() && ops[k].reads()))
-      return fault(i, at, "an early-clobber def of a register that the instruction reads"), false;
-    const PReg a = homes_[k], b = homes_[m];
-    if (ops[m].writes() && a.is_valid() && b.is_valid() && a != b)
-      return fault(i, at, "two defs of parts of one register are fixed to different places"), false;
-    return true;
-  }
-  // The registers that the operands are fixed to, themselves or through their ties.
-  void find_homes(std::span<const Operand> ops) {
-    homes_.clear();
-    for (const Operand& op : ops) homes_.push_back(f_.fixed_of(op));
-    for (std::size_t def = 0; def < ops.size(); ++def) {
-      if (!ops[def].is_tied()) continue;
-      PReg &written = homes_[def], &read = homes_[ops[def].tied];
-      if (!written.is_valid()) written = read;
-      else if (!read.is_valid()) read = written;
-    }
-  }
-  // FORMAT.md, "Demand": at which of the two moments an operand holds its home.
-  [[nodiscard]] bool at_reads(const Operand& op, const Storage& s, bool guarded) const {
-    return op.reads() || op.is_early_clobber() || op.is_tied() || guarded || s.size != f_.vreg(s.root).bytes();
-  }
-  [[nodiscard]] static bool at_writes(const Operand& op) { return op.writes(); }
-
   // A phi has exactly one use a distinct predecessor.
   void phi_predecessors() {
     if (std::none_of(f_.insts.begin(), f_.insts.end(), [](const Inst& i) { return i.is_phi(); })) return;
@@ -546,34 +471,10 @@ class Checker {
       }
   }
 
-  // No other root is fixed or tied to the units of an architectural vreg, and nothing clobbers them.
-  void architectural(const Inst& i) {
-    if (architectural_.empty()) return;
-    const auto ops = f_.operands_of(i);
-    if (f_.phase == Phase::Virtual && i.is_phi() && f_.vreg(f_.root(ops[0].vreg())).is_architectural())
-      return fault(i, 0, "a phi does not define an architectural register: nothing that is inserted may write it");
-    for (std::size_t k = 0; k < ops.size(); ++k) {
-      const bool is_clobber = ops[k].role == Role::Clobber;
-      const PReg r = is_clobber ? ops[k].preg() : ops[k].is_vreg() ? f_.fixed_of(ops[k]) : PReg();
-      for (const VRegId v : architectural_)
-        if (r.is_valid() && r.overlaps(f_.vreg(v).fixed) && (is_clobber || f_.root(ops[k].vreg()) != v))
-          return fault(i, static_cast<int>(k), fmt::format("{} is that of the architectural %{}", to_string(f_, r), v.value));
-      if (!ops[k].is_vreg() || !ops[k].is_tied()) continue;
-      const VRegId def = f_.root(ops[k].vreg()), use = f_.root(ops[ops[k].tied].vreg());
-      for (const VRegId v : architectural_)
-        if (def != use && (def == v || use == v))
-          return fault(i, static_cast<int>(k),
-                       fmt::format("a tie to the architectural %{}, which has its register alone", v.value));
-    }
-  }
-
   const Function& f_;
   std::size_t max_;
-  std::vector<VRegId> architectural_;
   std::vector<Diagnostic> faults_;
-  std::vector<std::pair<std::uint32_t, std::size_t>> by_root_;  // of one instruction: root, operand
-  std::vector<std::size_t> fixed_;                              // of one instruction: operands with a fixed home
-  std::vector<PReg> homes_;                                     // of one instruction: of each operand, its fixed home
+  OperandConflicts conflicts_;
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
-// What is known of each opcode, in one table: its keyword, its number in the binary form, the operands and targets that it has, and
-// what it does with values. Parser, printer, binary form and checker ask it, and so do all others: no meaning hangs on the order of
-// `Op`. What takes more words than a count (widths, files, which use is a slot) is for check.cpp to say. Tested by
-// opcode_table_test.cpp.
+// The table of opcodes: keyword, number in the binary form, counts of operands and targets, and traits. Parser, printer, binary
+// form, checker and all other code read it, so no meaning depends on the order of `Op`. Rules beyond a count (widths, files, slots)
+// are in check.cpp. Tested by opcode_table_test.cpp.
 #pragma once
 
 #include <array>
@@ -60,7 +59,7 @@ enum OpTraits : std::uint16_t {
   kLowered = 1 << 7,        // a step of lowered spill code
 };
 
-// How many there may be.
+// The counts that are allowed.
 struct Count {
   std::uint8_t least = 0, most = 0;
   static constexpr std::uint8_t kUnbounded = 255;
@@ -139,7 +138,7 @@ namespace detail {
 
 inline constexpr std::uint8_t kNoRow = 255;
 
-// Rows by a key of theirs, below 64: whichever way the table and the enum are ordered.
+// Rows by a key below 64, in any order of the table and of the enum.
 constexpr auto rows_by(auto key) {
   std::array<std::uint8_t, 64> rows{};
   rows.fill(kNoRow);
@@ -195,7 +194,7 @@ template <unsigned Traits>
 [[nodiscard]] constexpr bool is_lowered_store(Op op) { return op == Op::StoreLocal || op == Op::StoreShared; }
 [[nodiscard]] constexpr bool is_lowered_load(Op op) { return op == Op::LoadLocal || op == Op::LoadShared; }
 [[nodiscard]] constexpr bool is_lowered_access(Op op) { return is_lowered_store(op) || is_lowered_load(op); }
-// All others, remat among them: what they define is a value of their own, and what they read matters as it is.
+// All others, remat among them: each def is a new value, a function of the operands.
 [[nodiscard]] constexpr bool computes(Op op) { return !has_trait < kMovesValue | kPacksBits | kLowered > (op); }
 
 // Lowered spill code names two symbols (source 001 "SMEM symbols"): where the part of a thread begins in the shared memory that is

@@ -1,5 +1,5 @@
-// What one pass over a program did, for those who ask: its name, the time it took, the size of the program before and after, both
-// programs as text, and in debug builds a check of what it made.
+// A record of one pass over a program: its name, the time it took, the size of the program before and after, both programs as text,
+// and in debug builds a check of the result.
 //
 //   PassScope scope(log, "out_of_ssa", &program);
 //   Function f = ...;
@@ -52,7 +52,7 @@ class PassScope {
   PassScope(const PassScope&) = delete;
   PassScope& operator=(const PassScope&) = delete;
 
-  // What the pass made. In a debug build it has to hold what `is_right` says.
+  // Records the result of the pass. In a debug build, checks that `is_right` holds for it.
   void made(const Function& after) {
     if (log_ != nullptr) record(after);
   }

@@ -26,24 +26,6 @@ Function one(std::string_view text) {
   return m && !m->functions.empty() ? m->functions[0] : Function();
 }
 
-TEST(Registers, TheTwoNumberingsOfTheSourcesAreKeptApart) {
-  EXPECT_EQ(class_number(RegClass::R), 1);
-  EXPECT_EQ(class_number(RegClass::RAlt), 2);
-  EXPECT_EQ(class_number(RegClass::UR), 3);
-  EXPECT_EQ(class_number(RegClass::URExt), 4);
-  EXPECT_EQ(class_number(RegClass::P), 5);
-  EXPECT_EQ(class_number(RegClass::UP), 5);
-  EXPECT_EQ(class_number(RegClass::Acc), 6);
-  EXPECT_EQ(spill_queue(RegClass::R), 0);
-  EXPECT_EQ(spill_queue(RegClass::RAlt), 0);
-  EXPECT_EQ(spill_queue(RegClass::P), 1);
-  EXPECT_EQ(spill_queue(RegClass::B), 2);
-  EXPECT_EQ(spill_queue(RegClass::URExt), 3);
-  EXPECT_EQ(spill_queue(RegClass::UP), 4);
-  EXPECT_EQ(spill_queue(RegClass::UB), 5);
-  EXPECT_EQ(spill_queue(RegClass::Acc), 6);
-}
-
 TEST(Registers, PartsAreAlignedPowersOfTwo) {
   EXPECT_EQ(Part::from_bytes(4, 4), Part::of(2, 1));
   EXPECT_EQ(Part::from_bytes(2, 4), std::nullopt);

@@ -46,26 +46,6 @@ using PerFile = std::array<T, kNumFiles>;
   return RegFile::R;
 }
 
-// The class number of source 000: 1 R, 2 R-alt, 3 UR, 4 UR-ext, 5 P/UP, 6 Tensor/Acc; barriers have 9, above the six.
-// Class 0 exists for cross-class constraints only: no vreg has it.
-[[nodiscard]] constexpr int class_number(RegClass c) {
-  switch (c) {
-    case RegClass::R: return 1;
-    case RegClass::RAlt: return 2;
-    case RegClass::UR: return 3;
-    case RegClass::URExt: return 4;
-    case RegClass::P:
-    case RegClass::UP: return 5;
-    case RegClass::Acc: return 6;
-    case RegClass::B:
-    case RegClass::UB: return 9;
-  }
-  return 0;
-}
-
-// The spill queue of source 001 that a class belongs to (0..6). This is the one place where the two numberings meet.
-[[nodiscard]] constexpr int spill_queue(RegClass c) { return static_cast<int>(file_of(c)); }
-
 [[nodiscard]] constexpr bool is_predicate(RegFile f) { return f == RegFile::P || f == RegFile::UP; }
 [[nodiscard]] constexpr bool is_barrier(RegFile f) { return f == RegFile::B || f == RegFile::UB; }
 // One register for all threads of a warp.

@@ -1,5 +1,5 @@
-// Target descriptions: what an SM offers to an allocator, as data. The shipped ones are in target.cpp; others come from a
-// JSON file (`--target my.json`; FORMAT.md, "Targets").
+// Target descriptions: what an SM offers to an allocator, as data. The shipped ones are in target.cpp; target_json.cpp reads others
+// from a JSON file (`--target my.json`; FORMAT.md, "Targets").
 //
 // Sources: source 000 "Per-Class Iteration" (file sizes), "Worked Example" (x_min, x_max); source 002 and 003 (`abi seed`, tensor
 // alignment, register file); DECISIONS for the granularities; scripts/measure/abi-experiment for `abi cuda`.
@@ -51,6 +51,8 @@ struct Target {
   [[nodiscard]] Abi& abi(AbiName a) { return abis[static_cast<std::size_t>(a)]; }
   [[nodiscard]] int bank(int unit) const { return unit % register_banks; }
   [[nodiscard]] bool has(RegFile f) const { return units[index(f)] > 0; }
+  // Up to which an SM holds all of its warps: where the range begins over which registers decide how many there are.
+  [[nodiscard]] int registers_of_all_warps() const;
   [[nodiscard]] bool is_reserved(RegFile f, int unit) const {
     for (const PReg r : reserved)
       if (r.file == f && unit >= r.begin() && unit < r.end()) return true;
@@ -64,7 +66,7 @@ struct Target {
 [[nodiscard]] const Target* find_target(std::string_view name);
 [[nodiscard]] const Target& default_target();  // sm_90
 // A target from JSON: every key optional but "name"; an unknown key or a value out of range is an error.
-[[nodiscard]] Parsed<Target> parse_target(std::string_view json, std::string_view file_name = "");
+[[nodiscard]] Parsed<Target> parse_target(std::string_view text, std::string_view file_name = "");
 
 // How many units of each file an allocation may use: units [0, limit) less the reserved ones.
 struct Limits {

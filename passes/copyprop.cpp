@@ -272,7 +272,7 @@ class CopyProp final : public Pass {
     return "uses of copies become uses of what was copied; dead copies and phis go";
   }
   std::expected<Function, std::string> run(const Function& program, const ir::Target&, const PassOptions& options) const override {
-    if (!options.knobs.empty()) return std::unexpected(fmt::format("copyprop has no knob \"{}\"", options.knobs.front().first));
+    if (!options.knobs.empty()) return std::unexpected(ir::unknown_knob(name(), options.knobs.front().first));
     return Propagation(program, options.fuel).run();
   }
 };

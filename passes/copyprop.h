@@ -1,5 +1,5 @@
-// Copy propagation: a use of a copy becomes a use of what was copied, where both hold the same on every path; then copies and phis
-// that nothing reads any more are left out.
+// Copy propagation: a use of a copy's def becomes a use of its source where both hold the same value on every path; then copies
+// and phis without a reader are dropped.
 //
 //   %1 = copy %0        // left out
 //   op %1               // op %0

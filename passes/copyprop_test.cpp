@@ -8,10 +8,11 @@
 
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
 #include "base/io.h"
+#include "base/testing.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
+#include "passes/passes.h"
 #include "passes/testing.h"
 
 namespace regduel::passes {

@@ -1,5 +1,6 @@
-// What a pass is: program to program over vregs, before allocation. passes() lists all that there are; pass_allocator.h puts one
-// before an allocator, take_back.h is the way back to the program that came in, in_memory.h how a pass is judged alone.
+// The interface of a pass: program to program over vregs, before allocation. passes.h lists the passes; pass_allocator.h puts one
+// before an allocator, take_back.h maps an allocation back to the program that came in, in_memory.h allocates the result of a pass
+// alone, so that it can be judged.
 #pragma once
 
 #include <expected>
@@ -28,7 +29,8 @@ class Pass {
   [[nodiscard]] virtual std::string_view name() const = 0;          // "copyprop": no '+' in it
   [[nodiscard]] virtual std::string_view what_it_does() const = 0;  // one line for --help
   // The names begin with that of the pass, "nvptx-copy-limit", so that passes and allocators can share one list of settings.
-  [[nodiscard]] virtual std::vector<ir::KnobInfo> knobs() const { return {}; }
+  // They live as long as the program.
+  [[nodiscard]] virtual std::span<const ir::KnobInfo> knobs() const { return {}; }
   // Requires: `program` well-formed for `target`, over vregs. The error is one line, and only for a knob that there is not, or a
   // value that it cannot have. Ensures the same of the result, and
   //   - the same blocks, and the vregs of `program` first among its own;
@@ -38,8 +40,8 @@ class Pass {
   //     register and no memory that changes: with its opcode, mnemonic, flags and operands but for the def, which is of the same
   //     class and width, not fixed, and at least as aligned. No other instruction of `program` has the same opcode, mnemonic and
   //     uses, so that it is known from these which one is repeated;
-  //   - no instruction demands more registers than it did (FORMAT.md, "Demand"); so what gives up registers stays.
-  // So the ids are the map that takes an allocation back (take_back.h).
+  //   - no instruction demands more registers than it did (FORMAT.md, "Demand"); so an instruction that gives up registers stays.
+  // take_back.h matches instructions by their ids.
   [[nodiscard]] virtual std::expected<ir::Function, std::string> run(const ir::Function& program, const ir::Target& target,
                                                                      const PassOptions& options) const = 0;
 };
@@ -48,13 +50,8 @@ class Pass {
 [[nodiscard]] std::expected<ir::Function, std::string> run_recorded(const Pass& pass, const ir::Function& program,
                                                                     const ir::Target& target, const PassOptions& options);
 
-// What an instruction of a device function clobbers need not hold at a `ret` what it held at entry (FORMAT.md, "Allocated
-// programs", 7), so that more may be allocated with the instruction than without it.
+// Whether the instruction clobbers registers in a device function. Those need not hold at a `ret` what they held at entry
+// (FORMAT.md, "Allocated programs", 7), so more registers are allocatable with the instruction than without it.
 [[nodiscard]] bool gives_up_registers(const ir::Function& f, const ir::Inst& i);
-
-// All passes. They live as long as the program and keep no state.
-[[nodiscard]] std::span<const Pass* const> passes();
-// Null where there is none of that name.
-[[nodiscard]] const Pass* find_pass(std::string_view name);
 
 }  // namespace regduel::passes

@@ -13,26 +13,20 @@
 namespace regduel::passes {
 
 PassAllocator::PassAllocator(const Pass& pass, const ir::Allocator& allocator)
-    : pass_(pass), allocator_(allocator), name_(fmt::format("{}+{}", pass.name(), allocator.name())) {}
-
-std::vector<ir::KnobInfo> PassAllocator::knobs() const {
-  std::vector<ir::KnobInfo> both = pass_.knobs();
-  std::ranges::move(allocator_.knobs(), std::back_inserter(both));
-  return both;
+    : pass_(pass), allocator_(allocator), name_(fmt::format("{}+{}", pass.name(), allocator.name())),
+      knobs_(pass.knobs().begin(), pass.knobs().end()) {
+  knobs_.insert(knobs_.end(), allocator.knobs().begin(), allocator.knobs().end());
 }
 
 std::expected<ir::Allocation, ir::AllocFailure> PassAllocator::allocate(const ir::Function& program, const ir::Target& target,
                                                                         const ir::AllocOptions& options) const {
   ir::AllocOptions rest = options;
   std::vector<std::pair<std::string, std::string>> own;
-  if (!options.knobs.empty()) {
-    const std::vector<ir::KnobInfo> known = pass_.knobs();
-    const auto is_own = [&](const auto& setting) {
-      return std::ranges::any_of(known, [&](const ir::KnobInfo& k) { return k.name == setting.first; });
-    };
-    std::ranges::copy_if(options.knobs, std::back_inserter(own), is_own);
-    std::erase_if(rest.knobs, is_own);
-  }
+  const auto is_own = [&](const auto& setting) {
+    return std::ranges::find(pass_.knobs(), setting.first, &ir::KnobInfo::name) != pass_.knobs().end();
+  };
+  std::ranges::copy_if(options.knobs, std::back_inserter(own), is_own);
+  std::erase_if(rest.knobs, is_own);
   const auto after =
       run_recorded(pass_, program, target, {.fuel = options.fuel, .knobs = own, .trace = options.trace, .passes = options.passes});
   if (!after) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, after.error()});

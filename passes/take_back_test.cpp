@@ -8,6 +8,7 @@
 #include "ir/text/text.h"
 #include "passes/in_memory.h"
 #include "passes/pass_allocator.h"
+#include "passes/passes.h"
 
 namespace regduel::passes {
 namespace {
@@ -18,33 +19,71 @@ ir::Function parse(const std::string& text) {
   return module ? module->functions.front() : ir::Function();
 }
 
-const std::string kVRegs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n";
+const std::string kVRegs = R"(  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+)";
 const std::string kBefore = "func @f kernel target sm_90 threads 1\n" + kVRegs +
-                            "  block b0\n    #0 %0 = ld 0\n    #1 %1 = copy<mov> %0\n    #2 bra -> b1\n"
-                            "  block b1\n    #3 %2 = phi b0: %1, b1: %2\n    #4 st %2 !write\n    #5 mbra %2 -> b1, b2\n"
-                            "  block b2\n    #6 exit\n";
+                            R"(  block b0
+    #0 %0 = ld 0
+    #1 %1 = copy<mov> %0
+    #2 bra -> b1
+  block b1
+    #3 %2 = phi b0: %1, b1: %2
+    #4 st %2 !write
+    #5 mbra %2 -> b1, b2
+  block b2
+    #6 exit
+)";
 
 TEST(TakeBack, WhatThePassLeftOutIsDeletedAtItsPlace) {
   // Without #1 and the phi #3; the allocator has taken the free number 1, and a vreg of the pass is gone from the declarations.
   const ir::Function allocated = parse("func @f kernel target sm_90 threads 1 allocated\n" + kVRegs +
-                                       "  vreg %3 R b64\n  block b0\n    #0 R0 = ld 0\n    #2 bra -> b1\n"
-                                       "  block b1\n    +1 R1 = copy R0\n    #4 st R1 !write\n    #5 mbra R1 -> b1, b2\n"
-                                       "  block b2\n    #6 exit\n");
+                                       R"(  vreg %3 R b64
+  block b0
+    #0 R0 = ld 0
+    #2 bra -> b1
+  block b1
+    +1 R1 = copy R0
+    #4 st R1 !write
+    #5 mbra R1 -> b1, b2
+  block b2
+    #6 exit
+)");
   const ir::Function back = take_back(parse(kBefore), allocated);
   EXPECT_TRUE(ir::check(back, 1).empty());
   EXPECT_EQ(ir::print(back), "func @f kernel target sm_90 threads 1 allocated\n" + kVRegs +
-                                 "  block b0\n    #0 R0 = ld 0\n    #1 copy<mov> !deleted\n    #2 bra -> b1\n"
-                                 "  block b1\n    #3 phi !deleted\n    +7 R1 = copy R0\n    #4 st R1 !write\n"
-                                 "    #5 mbra R1 -> b1, b2\n  block b2\n    #6 exit\n");
+                                 R"(  block b0
+    #0 R0 = ld 0
+    #1 copy<mov> !deleted
+    #2 bra -> b1
+  block b1
+    #3 phi !deleted
+    +7 R1 = copy R0
+    #4 st R1 !write
+    #5 mbra R1 -> b1, b2
+  block b2
+    #6 exit
+)");
 }
 
 TEST(TakeBack, CopiesOfThePassBecomeInsertedOnes) {
-  const ir::Function allocated =
-      parse("func @f kernel target sm_90 threads 1 allocated\n  frame local 4 shared 0\n" + kVRegs +
-            "  slot 0 local size 4 align 4 offset 0\n  block b0\n    #0 R0 = ld 0\n    #10 R1 = copy R0\n"
-            "    #11 spill R1, slot 0\n    #12 copy !deleted\n    #1 R0 = copy<mov> R0\n    #2 bra -> b1\n"
-            "  block b1\n    #3 phi !deleted\n    #4 st R0 !write\n    #5 mbra R0 -> b1, b2\n"
-            "  block b2\n    #6 exit\n");
+  const ir::Function allocated = parse("func @f kernel target sm_90 threads 1 allocated\n  frame local 4 shared 0\n" + kVRegs +
+                                       R"(  slot 0 local size 4 align 4 offset 0
+  block b0
+    #0 R0 = ld 0
+    #10 R1 = copy R0
+    #11 spill R1, slot 0
+    #12 copy !deleted
+    #1 R0 = copy<mov> R0
+    #2 bra -> b1
+  block b1
+    #3 phi !deleted
+    #4 st R0 !write
+    #5 mbra R0 -> b1, b2
+  block b2
+    #6 exit
+)");
   const ir::Function back = take_back(parse(kBefore), allocated);
   std::string inserted;
   for (const ir::Inst& i : back.insts)
@@ -57,18 +96,37 @@ TEST(TakeBack, CopiesOfThePassBecomeInsertedOnes) {
 TEST(TakeBack, RepeatedDefsBecomeRematsOfWhatTheyRepeat) {
   const std::string head = "func @f kernel target sm_90 threads 1";
   const ir::Function before = parse(head + "\n" + kVRegs +
-                                    "  block b0\n    #0 %0 = const 7 !remat\n    #1 %1 = copy %0\n    #2 %2 = op \"a\" !remat\n"
-                                    "    #3 st %0, %1, %2 !write\n    #4 exit\n");
-  const ir::Function allocated = parse(
-      head + " allocated\n" + kVRegs +
-      "  block b0\n    #0 R0 = const 7 !remat\n    #10 R1 = const 7 !remat\n    +12 R1 = remat #10 7\n    #2 R2 = op \"a\" !remat\n"
-      "    #11 op !deleted !remat\n    +13 R2 = remat #11 \"a\"\n    #3 st R0, R1, R2 !write\n    #4 exit\n");
+                                    R"(  block b0
+    #0 %0 = const 7 !remat
+    #1 %1 = copy %0
+    #2 %2 = op "a" !remat
+    #3 st %0, %1, %2 !write
+    #4 exit
+)");
+  const ir::Function allocated = parse(head + " allocated\n" + kVRegs +
+                                       R"(  block b0
+    #0 R0 = const 7 !remat
+    #10 R1 = const 7 !remat
+    +12 R1 = remat #10 7
+    #2 R2 = op "a" !remat
+    #11 op !deleted !remat
+    +13 R2 = remat #11 "a"
+    #3 st R0, R1, R2 !write
+    #4 exit
+)");
   const ir::Function back = take_back(before, allocated);
   EXPECT_TRUE(ir::check(back, 1).empty());
   EXPECT_EQ(ir::print(back), head + " allocated\n" + kVRegs +
-                                 "  block b0\n    #0 R0 = const 7 !remat\n    +10 R1 = remat #0 7\n    +12 R1 = remat #0 7\n"
-                                 "    #1 copy !deleted\n    #2 R2 = op \"a\" !remat\n    +13 R2 = remat #2 \"a\"\n"
-                                 "    #3 st R0, R1, R2 !write\n    #4 exit\n");
+                                 R"(  block b0
+    #0 R0 = const 7 !remat
+    +10 R1 = remat #0 7
+    +12 R1 = remat #0 7
+    #1 copy !deleted
+    #2 R2 = op "a" !remat
+    +13 R2 = remat #2 "a"
+    #3 st R0, R1, R2 !write
+    #4 exit
+)");
 }
 
 TEST(TakeBack, WithoutAPassInBetweenAnAllocationStaysAsItIs) {
@@ -82,10 +140,9 @@ TEST(TakeBack, WithoutAPassInBetweenAnAllocationStaysAsItIs) {
 class Plain final : public ir::Allocator {
  public:
   std::string_view name() const override { return "plain"; }
-  std::vector<ir::KnobInfo> knobs() const override {
-    ir::KnobInfo knob;
-    knob.name = "Knob";
-    return {knob};
+  std::span<const ir::KnobInfo> knobs() const override {
+    static const ir::KnobInfo knob = {.name = "Knob"};
+    return {&knob, 1};
   }
   std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
                                                            const ir::AllocOptions& options) const override {

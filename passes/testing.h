@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
 #include "base/io.h"
+#include "base/testing.h"
 #include "ir/text/text.h"
 
 namespace regduel::passes::testing {

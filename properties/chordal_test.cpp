@@ -16,7 +16,6 @@
 #include "reference/colour/interference_graph.h"
 #include "reference/exact/fewest_units.h"
 #include "reference/program/liveness.h"
-#include "reference/program/loops.h"
 #include "reference/program/lower.h"
 #include "reference/program/plan.h"
 #include "reference/program/problem.h"
@@ -140,7 +139,7 @@ TEST(Chordal, TheLargestCliqueIsEnough) {
     ir::AllocOptions options;
     options.limits = ir::Limits::of(target);
     const ir::Cfg cfg(f);
-    const reference::Problem problem(f, cfg, target, options.limits, reference::block_frequencies(f, cfg, 10));
+    const reference::Problem problem(f, cfg, target, options.limits, 10);
     const reference::Code code = reference::lower(problem, problem.all_in_registers());
     reference::Liveness liveness(code);
     const auto graphs = reference::build_interference_graphs(problem, code, liveness);

@@ -10,7 +10,7 @@
 #include "duel/allocators.h"
 #include "duel/case.h"
 #include "ir/text/text.h"
-#include "reference/cicc.h"
+#include "reference/colourer.h"
 
 namespace regduel::properties {
 namespace {

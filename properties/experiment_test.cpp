@@ -17,7 +17,10 @@ namespace {
 class Wasteful final : public ir::Allocator {
  public:
   [[nodiscard]] std::string_view name() const override { return "wasteful"; }
-  [[nodiscard]] std::vector<ir::KnobInfo> knobs() const override { return {{"Waste", -1, "bool", "0", "", "", {}}}; }
+  [[nodiscard]] std::span<const ir::KnobInfo> knobs() const override {
+    static const ir::KnobInfo knob = {.name = "Waste", .type = "bool", .default_value = "0"};
+    return {&knob, 1};
+  }
   [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
                                                                          const ir::AllocOptions& options) const override {
     ir::AllocOptions own = options;

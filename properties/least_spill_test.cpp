@@ -16,7 +16,6 @@
 #include "reference/exact/fewest_units.h"
 #include "reference/exact/least_spill.h"
 #include "reference/program/liveness.h"
-#include "reference/program/loops.h"
 #include "reference/program/lower.h"
 #include "reference/program/plan.h"
 #include "reference/program/problem.h"
@@ -124,7 +123,7 @@ TEST(LeastSpill, IsTheLeastOfAllSets) {
     const ir::Cfg cfg(f);
     for (int registers = 2; registers <= 12; ++registers) {
       const ir::Limits limits = ir::Limits::of(target, registers);
-      const reference::Problem problem(f, cfg, target, limits, reference::block_frequencies(f, cfg, 10));
+      const reference::Problem problem(f, cfg, target, limits, 10);
       if (problem.impossible()) continue;
       const AllSets all(problem);
       if (all.values() > kMostValues) break;

@@ -9,7 +9,7 @@
 #include "generate/standard_mix.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
-#include "passes/pass.h"
+#include "passes/passes.h"
 
 namespace regduel::properties {
 namespace {

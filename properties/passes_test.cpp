@@ -13,6 +13,7 @@
 #include "oracles/judges.h"
 #include "passes/in_memory.h"
 #include "passes/pass_allocator.h"
+#include "passes/passes.h"
 #include "passes/take_back.h"
 #include "properties/arbitrary.h"
 

@@ -10,7 +10,6 @@
 #include "generate/standard_mix.h"
 #include "properties/liveness_equations.h"
 #include "reference/program/liveness.h"
-#include "reference/program/loops.h"
 #include "reference/program/lower.h"
 #include "reference/program/plan.h"
 #include "reference/program/problem.h"
@@ -71,7 +70,7 @@ TEST(ReferenceLiveness, SolvesItsEquations) {
     const ir::Function f = generate::standard_mix(32, n).program;
     const ir::Target& target = *ir::find_target(f.target);
     const ir::Cfg cfg(f);
-    const reference::Problem problem(f, cfg, target, ir::Limits::of(target), reference::block_frequencies(f, cfg, 10));
+    const reference::Problem problem(f, cfg, target, ir::Limits::of(target), 10);
     reference::Plan plan = problem.all_in_registers();
     if (n % 2 == 1)
       for (TempId v = 0; v < plan.locations.size(); ++v)

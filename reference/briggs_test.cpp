@@ -1,5 +1,5 @@
 // Whole allocations of the smallest programs that show one thing each. Correctness in bulk is the judges' business (fuzz/).
-#include "reference/briggs.h"
+#include "reference/colourer.h"
 
 #include "reference/testing.h"
 
@@ -14,17 +14,43 @@ using testing::parse_body;
 
 TEST(Briggs, CopiesVanishAndDeadRegistersAreUsedAgain) {
   const Outcome run = allocate(
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = copy %0\n#2 %2 = add %1, 1\n"
-      "#3 st %2 !write\n#4 exit\n",
+      R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+block b0
+#0 %0 = ld
+#1 %1 = copy %0
+#2 %2 = add %1, 1
+#3 st %2 !write
+#4 exit
+)",
       255);
   EXPECT_EQ(run.text,
-            "  block b0\n    #0 R0 = ld\n    #1 copy !deleted\n    #2 R0 = add R0, 1\n    #3 st R0 !write\n    #4 exit\n");
+            R"(  block b0
+    #0 R0 = ld
+    #1 copy !deleted
+    #2 R0 = add R0, 1
+    #3 st R0 !write
+    #4 exit
+)");
   EXPECT_EQ(run.allocation.claims.registers[0], 1);
 }
 
 constexpr std::string_view kFourLive =
-    "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 R b32\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %2 = ld 2\n#3 %3 = ld 3\n"
-    "#4 st %3, %2 !write\n#5 st %1 !write\n#6 st %0 !write\n#7 exit\n";
+    R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 R b32
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 %2 = ld 2
+#3 %3 = ld 3
+#4 st %3, %2 !write
+#5 st %1 !write
+#6 st %0 !write
+#7 exit
+)";
 
 TEST(Briggs, SpillsOnlyWhereTheLimitAsksForIt) {
   const Outcome four = allocate(kFourLive, 4);
@@ -41,9 +67,27 @@ TEST(Briggs, SpillsOnlyWhereTheLimitAsksForIt) {
 // without it none that a clique proves hopeless.
 TEST(Briggs, AttemptsProvedHopelessAreSkippedWithoutATrace) {
   const ir::Function f = parse_body(
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 R b32\nvreg %4 R b32\nvreg %5 R b32\nvreg %6 R b32\nblock b0\n"
-      "#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %2 = ld 2\n#3 %3 = ld 3\n#4 %4 = ld 4\n#5 %5 = ld 5\n#6 call \"f\" clobbers R0:R3\n"
-      "#7 %6 = copy %5\n#8 st %0, %1 !write\n#9 st %2, %3 !write\n#10 st %4, %6 !write\n#11 exit\n");
+      R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 R b32
+vreg %4 R b32
+vreg %5 R b32
+vreg %6 R b32
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 %2 = ld 2
+#3 %3 = ld 3
+#4 %4 = ld 4
+#5 %5 = ld 5
+#6 call "f" clobbers R0:R3
+#7 %6 = copy %5
+#8 st %0, %1 !write
+#9 st %2, %3 !write
+#10 st %4, %6 !write
+#11 exit
+)");
   for (const int registers : {6, 7, 8, 9, 10, 16}) {
     ir::AllocOptions options;
     options.limits = ir::Limits::of(ir::default_target(), registers);
@@ -60,11 +104,25 @@ TEST(Briggs, AttemptsProvedHopelessAreSkippedWithoutATrace) {
 // Where %0 comes first it takes R4, and no pair is left at R4 and R6 within seven registers; the next try begins with the pair.
 TEST(Briggs, ANodeThatFindsNoPlaceComesFirstInTheNextTry) {
   const Outcome run = allocate(
-      "vreg %0 R b32\nvreg %1 R b64\nvreg %2 R b96\nblock b0\n#0 %0 = op\n#1 %1 = op clobbers R0:R3\n#2 %2 = op\n#3 op %1, %0\n"
-      "#4 exit\n",
+      R"(vreg %0 R b32
+vreg %1 R b64
+vreg %2 R b96
+block b0
+#0 %0 = op
+#1 %1 = op clobbers R0:R3
+#2 %2 = op
+#3 op %1, %0
+#4 exit
+)",
       255);
   EXPECT_EQ(run.text,
-            "  block b0\n    #0 R6 = op\n    #1 R4:R5 = op clobbers R0:R3\n    #2 R0:R2 = op\n    #3 op R4:R5, R6\n    #4 exit\n");
+            R"(  block b0
+    #0 R6 = op
+    #1 R4:R5 = op clobbers R0:R3
+    #2 R0:R2 = op
+    #3 op R4:R5, R6
+    #4 exit
+)");
 }
 
 TEST(Briggs, ImpossibleLimitsSaySo) {
@@ -84,20 +142,48 @@ TEST(Briggs, TheLastResortPutsEverythingIntoMemory) {
 
 TEST(Briggs, ConstantsAreComputedAgainRatherThanSpilled) {
   constexpr std::string_view kText =
-      "vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0 = const 7 !remat\n#1 %1 = ld\n#2 st %1 !write\n#3 st %0 !write\n#4 exit\n";
+      R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = const 7 !remat
+#1 %1 = ld
+#2 st %1 !write
+#3 st %0 !write
+#4 exit
+)";
   const Outcome remat = allocate(kText, 1);
   EXPECT_EQ(remat.text,
-            "  block b0\n    #0 const !remat !deleted\n    #1 R0 = ld\n    #2 st R0 !write\n    +5 R0 = remat #0 7\n"
-            "    #3 st R0 !write\n    #4 exit\n");
+            R"(  block b0
+    #0 const !remat !deleted
+    #1 R0 = ld
+    #2 st R0 !write
+    +5 R0 = remat #0 7
+    #3 st R0 !write
+    #4 exit
+)");
   EXPECT_EQ(allocate(kText, 1, {{"briggs-rematerialise", "0"}}).allocation.claims.spill_store_bytes, 4);
 }
 
 TEST(Briggs, SwappedPhisTakeOneMoreRegister) {
   const Outcome run = allocate(
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nvreg %3 R b32\nvreg %4 R b32\nblock b0\n#0 %3 = ld 0\n#1 %4 = ld 1\n#2 bra -> "
-      "b1\n"
-      "block b1\n#3 %0 = phi b0: %3, b1: %1\n#4 %1 = phi b0: %4, b1: %0\n#5 %2 = setp %0\n#6 cbra %2 -> b1, b2\nblock b2\n"
-      "#7 st %0, %1 !write\n#8 exit\n",
+      R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 P pred
+vreg %3 R b32
+vreg %4 R b32
+block b0
+#0 %3 = ld 0
+#1 %4 = ld 1
+#2 bra -> b1
+block b1
+#3 %0 = phi b0: %3, b1: %1
+#4 %1 = phi b0: %4, b1: %0
+#5 %2 = setp %0
+#6 cbra %2 -> b1, b2
+block b2
+#7 st %0, %1 !write
+#8 exit
+)",
       255);
   EXPECT_LE(run.allocation.claims.registers[0], 3);
   EXPECT_THAT(run.text, HasSubstr("edge b1 -> b1"));
@@ -105,8 +191,20 @@ TEST(Briggs, SwappedPhisTakeOneMoreRegister) {
 
 TEST(Briggs, EdgesWithoutCopiesGetNoBlock) {
   const Outcome run = allocate(
-      "vreg %0 R b32\nvreg %1 P pred\nvreg %2 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = setp %0\n#2 cbra %1 -> b1, b2\n"
-      "block b1\n#3 %2 = phi b0: %0, b1: %2\n#4 st %2 !write\n#5 cbra %1 -> b1, b2\nblock b2\n#6 exit\n",
+      R"(vreg %0 R b32
+vreg %1 P pred
+vreg %2 R b32
+block b0
+#0 %0 = ld
+#1 %1 = setp %0
+#2 cbra %1 -> b1, b2
+block b1
+#3 %2 = phi b0: %0, b1: %2
+#4 st %2 !write
+#5 cbra %1 -> b1, b2
+block b2
+#6 exit
+)",
       255);
   EXPECT_THAT(run.text, Not(HasSubstr("edge")));
   EXPECT_EQ(run.allocation.claims.registers[0], 1);
@@ -114,21 +212,50 @@ TEST(Briggs, EdgesWithoutCopiesGetNoBlock) {
 
 TEST(Briggs, FixedTiedAndClobbered) {
   const Outcome run = allocate(
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 R b32\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n"
-      "#2 %2{=R4} = call \"f\", %0{=R4} clobbers R0:R7\n#3 %3{tied 1} = mad %1, %2\n#4 st %1, %3 !write\n#5 exit\n",
+      R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 R b32
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 %2{=R4} = call "f", %0{=R4} clobbers R0:R7
+#3 %3{tied 1} = mad %1, %2
+#4 st %1, %3 !write
+#5 exit
+)",
       16);
   EXPECT_EQ(run.text,
-            "  block b0\n    #0 R4 = ld 0\n    #1 R8 = ld 1\n    #2 R4 = call \"f\", R4 clobbers R0:R7\n"
-            "    +6 R0 = copy R8\n    #3 R0 = mad R0, R4\n    #4 st R8, R0 !write\n    #5 exit\n");
+            R"(  block b0
+    #0 R4 = ld 0
+    #1 R8 = ld 1
+    #2 R4 = call "f", R4 clobbers R0:R7
+    +6 R0 = copy R8
+    #3 R0 = mad R0, R4
+    #4 st R8, R0 !write
+    #5 exit
+)");
 }
 
 TEST(Briggs, CalleeSavedRegistersAreSavedWhereTheyAreUsed) {
   constexpr std::string_view kText =
-      "vreg %0 R b32\nblock b0\n#0 %0 = ld\n#1 call \"f\" clobbers R0:R23, R32:R254\n#2 st %0 !write\n#3 ret\n";
+      R"(vreg %0 R b32
+block b0
+#0 %0 = ld
+#1 call "f" clobbers R0:R23, R32:R254
+#2 st %0 !write
+#3 ret
+)";
   const Outcome device = allocate(kText, 255, {}, "device");
   EXPECT_EQ(device.text,
-            "  block b0\n    +4 spill R24, slot 0\n    #0 R24 = ld\n    #1 call \"f\" clobbers R0:R23, R32:R254\n"
-            "    #2 st R24 !write\n    +5 R24 = refill slot 0\n    #3 ret\n");
+            R"(  block b0
+    +4 spill R24, slot 0
+    #0 R24 = ld
+    #1 call "f" clobbers R0:R23, R32:R254
+    #2 st R24 !write
+    +5 R24 = refill slot 0
+    #3 ret
+)");
   EXPECT_EQ(allocate(kText, 255).allocation.claims.spill_store_bytes, 0) << "a kernel has none";
   std::string no_return(kText);
   no_return.replace(no_return.rfind("ret"), 3, "exit");
@@ -136,16 +263,35 @@ TEST(Briggs, CalleeSavedRegistersAreSavedWhereTheyAreUsed) {
 }
 
 TEST(Briggs, NarrowValuesMoveTheirOwnBytes) {
-  const Outcome run =
-      allocate("vreg %0 R b16\nvreg %1 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = ld\n#2 st %1 !write\n#3 st %0 !write\n#4 exit\n", 1);
+  const Outcome run = allocate(R"(vreg %0 R b16
+vreg %1 R b32
+block b0
+#0 %0 = ld
+#1 %1 = ld
+#2 st %1 !write
+#3 st %0 !write
+#4 exit
+)",
+                               1);
   EXPECT_THAT(run.text, HasSubstr("spill R0.lo, slot 0"));
   EXPECT_EQ(run.allocation.program.slots[0].size, 2u);
 }
 
 TEST(Briggs, StrangeControlFlow) {
   // The entry has predecessors, no block ends, one is unreachable and reads what nothing defines.
-  EXPECT_TRUE(allocate("vreg %0 R b32\nvreg %1 P pred\nblock b0\n#0 %0{inout} = acc\n#1 %1 = setp %0\n#2 cbra %1 -> b0, b1\n"
-                       "block b1\n#3 st %0 !write\n#4 mbra %0 -> b0, b1, b1\nblock b2\n#5 st %0 !write\n#6 bra -> b1\n",
+  EXPECT_TRUE(allocate(R"(vreg %0 R b32
+vreg %1 P pred
+block b0
+#0 %0{inout} = acc
+#1 %1 = setp %0
+#2 cbra %1 -> b0, b1
+block b1
+#3 st %0 !write
+#4 mbra %0 -> b0, b1, b1
+block b2
+#5 st %0 !write
+#6 bra -> b1
+)",
                        1)
                   .ok);
 }
@@ -156,8 +302,21 @@ TEST(Briggs, TheSameInputGivesTheSameBytes) { EXPECT_EQ(allocate(kFourLive, 2).t
 // coloured first: both ends get R0, and %0 stands between R0 and R1.
 TEST(Briggs, TheFewestUnitsAreLookedForUnlessAKnobSaysOtherwise) {
   constexpr std::string_view kPath =
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 R b32\nblock b0\n#0 %3 = ld 3\n#1 %1 = ld 1\n#2 st %3 !write\n"
-      "#3 %0 = ld 0\n#4 st %1 !write\n#5 %2 = ld 2\n#6 st %0 !write\n#7 st %2 !write\n#8 exit\n";
+      R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 R b32
+block b0
+#0 %3 = ld 3
+#1 %1 = ld 1
+#2 st %3 !write
+#3 %0 = ld 0
+#4 st %1 !write
+#5 %2 = ld 2
+#6 st %0 !write
+#7 st %2 !write
+#8 exit
+)";
   EXPECT_EQ(allocate(kPath, 255).allocation.claims.registers[0], 2);
   EXPECT_EQ(allocate(kPath, 255, {{"briggs-fewest-units", "0"}}).allocation.claims.registers[0], 3);
   const Outcome two = allocate(kPath, 2, {{"briggs-fewest-units", "0"}});
@@ -169,9 +328,25 @@ TEST(Briggs, TheKnobsDoSomething) {
   // Of two values that are live together, the one that dies last is copied: once the one defined first, once the other. One of
   // them is not in the lowest register, which is free again at the copy.
   constexpr std::string_view kCopies =
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 R b32\nvreg %4 R b32\nvreg %5 R b32\nblock b0\n"
-      "#0 %0 = ld 0\n#1 %1 = ld 1\n#2 st %0 !write\n#3 %2 = copy %1\n#4 st %2 !write\n"
-      "#5 %3 = ld 3\n#6 %4 = ld 4\n#7 st %4 !write\n#8 %5 = copy %3\n#9 st %5 !write\n#10 exit\n";
+      R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 R b32
+vreg %4 R b32
+vreg %5 R b32
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 st %0 !write
+#3 %2 = copy %1
+#4 st %2 !write
+#5 %3 = ld 3
+#6 %4 = ld 4
+#7 st %4 !write
+#8 %5 = copy %3
+#9 st %5 !write
+#10 exit
+)";
   const auto copies = [&](std::vector<std::pair<std::string, std::string>> knobs) {
     const Outcome run = allocate(kCopies, 255, std::move(knobs));
     int n = 0;
@@ -184,9 +359,23 @@ TEST(Briggs, TheKnobsDoSomething) {
   // Three values live across a loop that has one use of one of them, registers for two. Where loops weigh nothing, %0 has the
   // fewest references.
   constexpr std::string_view kLoop =
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nvreg %3 R b32\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %3 = ld 2\n#3 bra -> "
-      "b1\n"
-      "block b1\n#4 %2 = setp %0\n#5 cbra %2 -> b1, b2\nblock b2\n#6 st %1, %3, 1 !write\n#7 st %1, %3, 2 !write\n#8 exit\n";
+      R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 P pred
+vreg %3 R b32
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 %3 = ld 2
+#3 bra -> b1
+block b1
+#4 %2 = setp %0
+#5 cbra %2 -> b1, b2
+block b2
+#6 st %1, %3, 1 !write
+#7 st %1, %3, 2 !write
+#8 exit
+)";
   const auto in_loop = [&](const char* base) {
     const std::string text = allocate(kLoop, 2, {{"briggs-loop-base", base}}).text;
     return text.substr(text.find("block b1"), text.find("block b2") - text.find("block b1"));

@@ -1,4 +1,4 @@
-#include "reference/cicc.h"
+#include "reference/colourer.h"
 
 #include "reference/colour/tiers.h"
 #include "reference/testing.h"
@@ -61,15 +61,25 @@ TEST(Cicc, OccupancyLimitsRegisters) {
 
 // The instruction needs eight, whatever K is.
 TEST(Cicc, WhatAnInstructionNeedsComesBeforeK) {
-  const ir::Allocation a =
-      by_cicc("vreg %0 R b256\nblock b0\n#0 %0 = ld\n#1 st %0 !write\n#2 exit\n", 255, {{"cicc-registers", "4"}});
+  const ir::Allocation a = by_cicc(R"(vreg %0 R b256
+block b0
+#0 %0 = ld
+#1 st %0 !write
+#2 exit
+)",
+                                   255, {{"cicc-registers", "4"}});
   EXPECT_EQ(a.claims.registers[ir::index(ir::RegFile::R)], 8);
 }
 
 TEST(Cicc, ImpossibleAsBriggsHasIt) {
   ir::AllocOptions options;
   options.limits = ir::Limits::of(ir::default_target(), 3);
-  const auto a = make_cicc()->allocate(testing::parse_body("vreg %0 R b128\nblock b0\n#0 %0 = ld\n#1 st %0 !write\n#2 exit\n"),
+  const auto a = make_cicc()->allocate(testing::parse_body(R"(vreg %0 R b128
+block b0
+#0 %0 = ld
+#1 st %0 !write
+#2 exit
+)"),
                                        ir::default_target(), options);
   ASSERT_FALSE(a.has_value());
   EXPECT_EQ(a.error().message, ir::failure_message(3));
@@ -78,8 +88,22 @@ TEST(Cicc, ImpossibleAsBriggsHasIt) {
 // A value that is defined once and read three times in two loops: 1 x 3 x 10 x 1.5 x 1.5, in 1/256.
 TEST(Cicc, CostsAreProducts) {
   testing::Phases p(
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nblock b0\n#0 %0 = ld\n#1 %1 = const 1 !remat\n#2 bra -> b1\nblock b1 depth 2\n"
-      "#3 st %0, %1 !write\n#4 st %0 !write\n#5 st %0 !write\n#6 %2 = setp\n#7 cbra %2 -> b1, b2\nblock b2\n#8 exit\n");
+      R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 P pred
+block b0
+#0 %0 = ld
+#1 %1 = const 1 !remat
+#2 bra -> b1
+block b1 depth 2
+#3 st %0, %1 !write
+#4 st %0 !write
+#5 st %0 !write
+#6 %2 = setp
+#7 cbra %2 -> b1, b2
+block b2
+#8 exit
+)");
   Rules rules;
   fill_in_products(p.problem, p.code, p.plan, rules, p.graphs);
   const auto cost = [&](TempId v) { return p.r().cost(p.graphs.node_of[v]); };
@@ -100,8 +124,21 @@ TEST(Cicc, CostsAreProducts) {
 // %0 and %4 are read together, and numbers 0 and 4 are in one of the four banks.
 TEST(Cicc, OperandsOfOneBankAreConstraintEdges) {
   testing::Phases p(
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 R b32\nvreg %4 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = ld\n#2 %2 = ld\n"
-      "#3 %3 = ld\n#4 %4 = ld\n#5 st %0, %1, %4 !write\n#6 st %2, %3 !write\n#7 exit\n");
+      R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 R b32
+vreg %4 R b32
+block b0
+#0 %0 = ld
+#1 %1 = ld
+#2 %2 = ld
+#3 %3 = ld
+#4 %4 = ld
+#5 st %0, %1, %4 !write
+#6 st %2, %3 !write
+#7 exit
+)");
   const std::vector<ConstraintEdge> edges = same_bank_edges(p.problem, p.code, p.graphs, ir::RegFile::R);
   ASSERT_EQ(edges.size(), 1u);
   EXPECT_EQ(edges[0].a, p.graphs.node_of[0]);

@@ -1,21 +1,12 @@
-// The knobs of the graph colourers, and the rules that they make.
+// The knobs of the graph colourers, and the rules that they make. Tested by knobs_test.cpp.
 #pragma once
 
-#include <expected>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "ir/allocator.h"
+#include "ir/knobs.h"
 #include "reference/rules.h"
 
 namespace regduel::reference {
 
-[[nodiscard]] std::vector<ir::KnobInfo> briggs_knobs();
-[[nodiscard]] std::vector<ir::KnobInfo> cicc_knobs();
-// Later settings win. The error is one line that names the knob.
-[[nodiscard]] std::expected<Rules, std::string> parse_briggs_knobs(std::span<const std::pair<std::string, std::string>> settings);
-[[nodiscard]] std::expected<Rules, std::string> parse_cicc_knobs(std::span<const std::pair<std::string, std::string>> settings);
+[[nodiscard]] const ir::KnobTable<Rules>& briggs_knobs();
+[[nodiscard]] const ir::KnobTable<Rules>& cicc_knobs();
 
 }  // namespace regduel::reference

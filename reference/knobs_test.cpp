@@ -8,25 +8,25 @@ namespace {
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 TEST(Knobs, EachKnobTakesItsDefaultAndRefusesNonsense) {
-  for (const ir::KnobInfo& info : briggs_knobs()) {
-    EXPECT_TRUE(parse_briggs_knobs(Settings{{info.name, info.default_value}})) << info.name;
+  for (const ir::KnobInfo& info : briggs_knobs().infos()) {
+    EXPECT_TRUE(briggs_knobs().parse(Settings{{info.name, info.default_value}})) << info.name;
     for (const char* bad : {"", "x", "-1", "1/0", "1000001", "99999999999999999999"})
-      EXPECT_FALSE(parse_briggs_knobs(Settings{{info.name, bad}})) << info.name << " = " << bad;
+      EXPECT_FALSE(briggs_knobs().parse(Settings{{info.name, bad}})) << info.name << " = " << bad;
   }
 }
 
 TEST(Knobs, EachOfCiccToo) {
-  for (const ir::KnobInfo& info : cicc_knobs()) {
-    EXPECT_TRUE(parse_cicc_knobs(Settings{{info.name, info.default_value}})) << info.name;
+  for (const ir::KnobInfo& info : cicc_knobs().infos()) {
+    EXPECT_TRUE(cicc_knobs().parse(Settings{{info.name, info.default_value}})) << info.name;
     for (const char* bad : {"", "x", "-1", "1/0", "1000001"})
-      EXPECT_FALSE(parse_cicc_knobs(Settings{{info.name, bad}})) << info.name << " = " << bad;
+      EXPECT_FALSE(cicc_knobs().parse(Settings{{info.name, bad}})) << info.name << " = " << bad;
   }
-  EXPECT_FALSE(parse_cicc_knobs(Settings{{"briggs-coalesce", "0"}}));
+  EXPECT_FALSE(cicc_knobs().parse(Settings{{"briggs-coalesce", "0"}}));
 }
 
 TEST(Knobs, LaterSettingsWin) {
   const auto k =
-      parse_briggs_knobs(Settings{{"briggs-loop-base", "3"}, {"briggs-loop-base", "5"}, {"briggs-coalescing-factor", "4/5"}});
+      briggs_knobs().parse(Settings{{"briggs-loop-base", "3"}, {"briggs-loop-base", "5"}, {"briggs-coalescing-factor", "4/5"}});
   ASSERT_TRUE(k);
   EXPECT_EQ(k->loop_base, 5);
   EXPECT_EQ(k->coalescing_factor.numerator, 4);
@@ -41,7 +41,7 @@ TEST(Knobs, AnUnknownKnobIsABadKnob) {
   const auto result = make_briggs()->allocate(f, ir::default_target(), options);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, ir::AllocFailure::Kind::BadKnob);
-  EXPECT_EQ(result.error().message, "briggs has no knob \"no-such-knob\"");
+  EXPECT_EQ(result.error().message, "briggs has no knob \"no-such-knob\" (regduel knobs --with briggs)");
 }
 
 }  // namespace

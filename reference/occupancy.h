@@ -3,8 +3,8 @@
 //   registers of a warp = 32 x registers of a thread, up to the next multiple of the granularity
 //   blocks of an SM     = least of: registers of the SM / (registers of a warp x warps of a block), warps of the SM / warps of a
 //                         block, blocks that the SM takes
-// Instructions of a warpgroup (wgmma, tcgen05, setmaxnreg) are executed by four warps together, each with the same registers (seed
-// 002, source 003, "Constraint Systems", 3): blocks of such programs take registers for whole warpgroups. Tested by
+// Instructions of a warpgroup (wgmma, tcgen05, setmaxnreg) are executed by four warps together, each with the same registers
+// (sources 002 and 003, "Constraint Systems", 3): blocks of such programs take registers for whole warpgroups. Tested by
 // occupancy_test.cpp.
 #pragma once
 

@@ -41,8 +41,16 @@ TEST(Occupancy, MoreRegistersNeverHelp) {
 }
 
 TEST(Occupancy, WarpgroupsAreFourWarps) {
-  ir::Function with = testing::parse_body("vreg %0 R b128\nblock b0\n#0 %0 = wgmma.mma_async.sync.aligned !convergent\n#1 exit\n");
-  ir::Function without = testing::parse_body("vreg %0 R b128\nblock b0\n#0 %0 = mma.sync.aligned !convergent\n#1 exit\n");
+  ir::Function with = testing::parse_body(R"(vreg %0 R b128
+block b0
+#0 %0 = wgmma.mma_async.sync.aligned !convergent
+#1 exit
+)");
+  ir::Function without = testing::parse_body(R"(vreg %0 R b128
+block b0
+#0 %0 = mma.sync.aligned !convergent
+#1 exit
+)");
   for (ir::Function* f : {&with, &without}) f->threads = 288;  // two warpgroups and a warp
   EXPECT_EQ(threads_of_block(with), 384);
   EXPECT_EQ(threads_of_block(without), 288);

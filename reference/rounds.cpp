@@ -47,7 +47,7 @@ class Rounds {
       const Plan before = plan;
       if (colour_all(before, how, plan)) return write(before);
       if (trace_) trace_round(round, before, plan);
-      if (num_spilled(plan) > rules_.spill_limit.value) return gives_up();
+      if (num_spilled(plan) > rules_.spill_limit) return gives_up();
       // So that the rounds suffice, each spills all it can from the middle on.
       spills_all_ = 2 * round >= rules_.max_rounds;
       if (!ir::may(fuel_, "spill-round")) break;
@@ -60,7 +60,7 @@ class Rounds {
         how.coalesce = false;
       }
     }
-    if (rules_.spill_limit.value < static_cast<int>(plan.locations.size())) return gives_up();
+    if (rules_.spill_limit < static_cast<int>(plan.locations.size())) return gives_up();
     if (trace_) trace_->line(fmt::format("{}: everything to memory", rules_.allocator));
     const Plan last = problem_.all_in_memory();
     REGDUEL_CHECK(colour_all(last, {false, false, false, true}, plan), "no colouring even with everything in memory: @" + f_.name);
@@ -74,7 +74,7 @@ class Rounds {
   std::unexpected<ir::AllocFailure> gives_up() const {
     return std::unexpected(ir::AllocFailure{
         ir::AllocFailure::Kind::Unsupported,
-        fmt::format("more than {} values would have to be spilled ({}-spill-limit)", rules_.spill_limit.value, rules_.allocator)});
+        fmt::format("more than {} values would have to be spilled ({}-spill-limit)", rules_.spill_limit, rules_.allocator)});
   }
 
   // Colours the program under `plan`. On failure adds to `next` and notes whether it could.
@@ -133,8 +133,7 @@ class Rounds {
     if (how.fewest_units && !has_hopeless_node(graph, all) && ir::may(fuel_, "fewest-units")) {
       // The first MaxLive units that cost nothing to use.
       std::size_t live = 0;
-      for (k = 0; k < limit && live < static_cast<std::size_t>(graph.max_live()); ++k)
-        live += callee_saved.contains(units[k]) ? 0 : 1;
+      for (k = 0; k < limit && live < static_cast<std::size_t>(graph.max_live()); ++k) live += callee_saved.has(units[k]) ? 0 : 1;
     }
     const bool coalesces = how.coalesce && !graph.copies().empty();
     const bool tries_bold = coalesces && rules_.bold_coalescing;
@@ -144,7 +143,7 @@ class Rounds {
     confined_.clear();
     for (int attempt = 0;; ++attempt) {
       UnitSet available;
-      for (std::size_t u = 0; u < k; ++u) available.insert(units[u]);
+      for (std::size_t u = 0; u < k; ++u) available.set(units[u]);
       const auto coalesced = [&](FileGraph& work, bool conservative) {
         work = graph;
         return coalesce(work, {available, rules_.coalescing_factor, conservative, fuel_});
@@ -196,12 +195,12 @@ class Rounds {
   }
 
   [[nodiscard]] int most_registers_of(ir::RegFile file) const {
-    if (file != ir::RegFile::R || rules_.occupancy_target.value == 0) return rules_.registers;
-    return std::min(rules_.registers, most_registers(problem_.target(), rules_.occupancy_target.value, threads_of_block(f_)));
+    if (file != ir::RegFile::R || rules_.occupancy_target == 0) return rules_.registers;
+    return std::min(rules_.registers, most_registers(problem_.target(), rules_.occupancy_target, threads_of_block(f_)));
   }
   // Whether all nodes without a colour are spilled, or the cheapest of them alone.
   [[nodiscard]] bool is_over_pressure(const FileGraph& graph, const UnitSet& available) const {
-    return spills_all_ || graph.max_live() * 100 > rules_.pressure_limit.value * available.count();
+    return spills_all_ || graph.max_live() * 100 > rules_.pressure_limit * available.count();
   }
 
   void take_homes(const FileGraph& graph, ir::RegFile file) {

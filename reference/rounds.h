@@ -1,5 +1,5 @@
-// The rounds that both graph colourers go through: lower - liveness - interference - coalesce - simplify - select, then rewrite; or
-// spill and iterate.
+// The rounds of both graph colourers: lower - liveness - interference - coalesce - simplify - select, then rewrite, or spill and
+// iterate.
 //
 // Deviations of `briggs` from the textbook, each for the sake of the result as a yardstick:
 //   - each file is coloured with as few units as possible: first with MaxLive of them, then with more up to the limit, and only
@@ -9,7 +9,7 @@
 //     fewest copies; only where that fails is the conservative test asked;
 //   - after a bounded number of rounds all values go to memory and each instruction gets its exact packing, so that the allocator
 //     is complete: aligned tuples can defeat colouring by fragmentation even where every instruction fits.
-// What `cicc` does otherwise: rules.h. Tested by briggs_test.cpp and cicc_test.cpp.
+// The rules of `cicc`: rules.h. Tested by briggs_test.cpp and cicc_test.cpp.
 #pragma once
 
 #include <expected>
@@ -20,7 +20,7 @@
 
 namespace regduel::reference {
 
-// Requires that no instruction is impossible. Ends in an allocation; in Unsupported where the rules limit what may be spilled.
+// Requires that no instruction is impossible. Ends in an allocation, or in Unsupported if the rules allow too few spilled values.
 [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate_in_rounds(const Problem& problem, const Rules& rules,
                                                                                  const ir::AllocOptions& options);
 

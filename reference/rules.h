@@ -1,4 +1,4 @@
-// What both graph colourers may do differently: knobs set most of it, the rest tells `briggs` and `cicc` apart.
+// The rules in which the two graph colourers differ. Knobs set most of them; the others tell `briggs` and `cicc` apart.
 #pragma once
 
 #include <string_view>
@@ -6,13 +6,6 @@
 #include "reference/colour/coalesce.h"
 
 namespace regduel::reference {
-
-struct Count {
-  int value = 0;  // in [0, 1'000'000]
-};
-struct Percent {
-  int value = 0;  // in [0, 100]
-};
 
 struct Rules {
   std::string_view allocator = "briggs";
@@ -28,15 +21,16 @@ struct Rules {
   bool fewest_units = true;
   // Of each file at most so many registers, but in the last resort, which takes what the limit allows. [1, 1000]
   int registers = 1000;
-  // Give up once more values than these are not in registers.
-  Count spill_limit{1'000'000};
+  // Give up once more values than these are not in registers. [0, 1'000'000]
+  int spill_limit = 1'000'000;
   // Of the warps of an SM: file R has no more registers than allow for so many. 0 = as many as there are.
-  Percent occupancy_target{0};
+  int occupancy_target = 0;  // percent
   // Of the registers at hand: where MaxLive is above, a round spills every node without a colour, else the cheapest alone.
-  Count pressure_limit{0};
+  int pressure_limit = 0;             // percent; [0, 1'000'000]
+  bool has_pressure_limit = false;    // a pressure_limit of 0 stands for that of the target
   bool has_tiers = false;             // colour/tiers.h instead of colour/simplify.h
   bool has_constraint_edges = false;  // degrees that tiers count: constraint edges weigh too
-  bool has_product_costs = false;     // spill.h, with this base of the loop depth
+  bool has_product_costs = false;     // spill/costs.h, with this base of the loop depth
   Ratio depth_base{3, 2};
 };
 

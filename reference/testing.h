@@ -9,10 +9,9 @@
 
 #include "ir/check.h"
 #include "ir/text/text.h"
-#include "reference/briggs.h"
 #include "reference/colour/interference_graph.h"
+#include "reference/colourer.h"
 #include "reference/program/liveness.h"
-#include "reference/program/loops.h"
 #include "reference/program/lower.h"
 #include "reference/program/plan.h"
 #include "reference/program/problem.h"
@@ -44,9 +43,9 @@ struct Phases {
   InterferenceGraphs graphs;
 
   explicit Phases(std::string_view text, int registers = 255, std::string_view kind = "kernel")
-      : f(parse_body(text, kind)), cfg(f),
-        problem(f, cfg, target, ir::Limits::of(target, registers), block_frequencies(f, cfg, 10)), plan(problem.all_in_registers()),
-        code(lower(problem, plan)), liveness(code), graphs(build_interference_graphs(problem, code, liveness)) {
+      : f(parse_body(text, kind)), cfg(f), problem(f, cfg, target, ir::Limits::of(target, registers), 10),
+        plan(problem.all_in_registers()), code(lower(problem, plan)), liveness(code),
+        graphs(build_interference_graphs(problem, code, liveness)) {
     fill_in_costs(problem, code, true, graphs);
   }
 

@@ -63,7 +63,7 @@ std::optional<std::string> try_coalesce(Bytes bytes) {
   const std::array duelists = {duel::find_allocator("briggs")};
   const duel::Knobs given = input.knobs;
   for (const ir::KnobInfo& knob : duelists[0]->knobs()) {
-    if (knob.name.find("oalesc") == std::string::npos && knob.name.find("iased") == std::string::npos) continue;
+    if (knob.group != ir::KnobGroup::Coalescing) continue;
     for (const std::string& value : knob.samples) {
       input.knobs = given;
       input.knobs.emplace_back(knob.name, value);

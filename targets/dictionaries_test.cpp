@@ -11,8 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
 #include "base/io.h"
+#include "base/testing.h"
 #include "ir/registers.h"
 #include "ir/target.h"
 #include "ir/text/text.h"

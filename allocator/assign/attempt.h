@@ -8,7 +8,7 @@
 
 #include "allocator/assign/by_source/relaxation.h"
 #include "allocator/program/round_index.h"
-#include "allocator/unit_set.h"
+#include "ir/unit_set.h"
 #include "ir/program.h"
 
 namespace regduel::allocator {

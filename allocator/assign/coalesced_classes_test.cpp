@@ -1,9 +1,9 @@
 #include "allocator/assign/coalesced_classes.h"
 
-#include "allocator/program/frequency.h"
 #include "allocator/program/out_of_ssa.h"
 #include "allocator/spill_code/insert_spill_code.h"
 #include "allocator/testing.h"
+#include "ir/loops.h"
 
 namespace regduel::allocator {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "allocator/unit_set.h"
+#include "ir/unit_set.h"
 
 namespace regduel::allocator {
 namespace {
@@ -142,7 +142,7 @@ class Builder {
     for (const Operand& op : ops)
       if (op.role == ir::Role::Clobber) kept[ir::index(op.preg().file)] -= units_of(op.preg());
     clobbers_.push_back({clobber_point(n), {}});
-    for (std::size_t file = 0; file < kept.size(); ++file) clobbers_.back().first_kept[file] = kept[file].first();
+    for (std::size_t file = 0; file < kept.size(); ++file) clobbers_.back().first_kept[file] = kept[file].first_or(ir::kMaxUnits);
   }
   // The first register that the first call in the life of v keeps; 0 = no call.
   [[nodiscard]] int first_kept(VRegId v) const {

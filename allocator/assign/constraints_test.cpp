@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "allocator/program/frequency.h"
 #include "allocator/program/out_of_ssa.h"
 #include "allocator/testing.h"
+#include "ir/loops.h"
 
 namespace regduel::allocator {
 namespace {

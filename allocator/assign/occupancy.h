@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "allocator/program/liveness.h"
-#include "allocator/unit_set.h"
 #include "ir/registers.h"
+#include "ir/unit_set.h"
 
 namespace regduel::allocator {
 

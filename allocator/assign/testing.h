@@ -7,13 +7,13 @@
 
 #include "allocator/assign/assign.h"
 #include "allocator/assign/banks.h"
-#include "allocator/program/frequency.h"
 #include "allocator/program/out_of_ssa.h"
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
 #include "allocator/spill/shared_memory.h"
 #include "allocator/spill_code/insert_spill_code.h"
 #include "allocator/testing.h"
+#include "ir/loops.h"
 
 namespace regduel::allocator::testing {
 

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "allocator/unit_set.h"
 #include "ir/cfg.h"
+#include "ir/unit_set.h"
 
 namespace regduel::allocator {
 namespace {
@@ -24,6 +24,7 @@ using ir::Operand;
 using ir::PReg;
 using ir::RegFile;
 using ir::Role;
+using ir::UnitSet;
 
 constexpr std::uint32_t kStride = ir::kSmemWordBytes;  // of both memories
 constexpr int kStrideLog2 = 2;

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "allocator/testing.h"
-#include "base/golden.h"
+#include "base/testing.h"
 #include "ir/text/binary.h"
 
 namespace regduel::allocator {

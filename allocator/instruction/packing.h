@@ -16,10 +16,12 @@
 #include <vector>
 
 #include "allocator/instruction/items.h"
-#include "allocator/unit_set.h"
 #include "ir/allocator.h"
+#include "ir/unit_set.h"
 
 namespace regduel::allocator {
+
+using ir::UnitSet;
 
 // What a file offers: its allocatable units, and what may stand where.
 struct Budget {

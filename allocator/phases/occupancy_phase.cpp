@@ -1,10 +1,9 @@
 // See occupancy_phase.h.
 
 #include "allocator/phases/occupancy_phase.h"
+#include "ir/loops.h"
 
 #include <algorithm>
-
-#include "allocator/program/frequency.h"
 
 namespace regduel::allocator {
 
@@ -16,7 +15,6 @@ namespace {
 
 enum Mode : std::int64_t { kOff = 0, kRematsOnly = 1 };
 
-constexpr std::int64_t kMostWeight = 1'000'000'000;            // of a block
 constexpr std::int64_t kMostWeighted = std::int64_t{1} << 59;  // of a program
 
 bool is_access(const ir::Inst& inst) { return inst.op == ir::Op::Spill || inst.op == ir::Op::Refill; }
@@ -26,7 +24,7 @@ struct Executed {
   std::int64_t all = 0, accesses = 0;
 };
 Executed executed(const ir::Function& f) {
-  const std::vector<std::int64_t> weights = block_frequencies(f, ir::Cfg(f), 10, kMostWeight);
+  const std::vector<std::int64_t> weights = ir::block_weights(f, ir::Cfg(f));
   Executed sum;
   for (std::size_t b = 0; b < f.blocks.size(); ++b)
     for (const ir::Inst& inst : f.insts_of(BlockId(b))) {

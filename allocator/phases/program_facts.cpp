@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "allocator/program/dead_copies.h"
-#include "allocator/program/frequency.h"
+#include "ir/loops.h"
 #include "allocator/program/merge_copies.h"
 #include "allocator/program/out_of_ssa.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "allocator/frame/emit.h"
-#include "allocator/program/frequency.h"
+#include "ir/loops.h"
 #include "ir/check.h"
 
 namespace regduel::allocator {
@@ -34,7 +34,7 @@ bool had_to_go_to_local_memory(const SpillSetup& spilling, const ir::Function& r
 std::int64_t SpillCost::sum() const { return std::min(kMostWeighted, bytes + instructions); }
 
 SpillCost SpillCost::of(const ir::Function& f) {
-  const std::vector<std::int64_t> weights = block_frequencies(f, ir::Cfg(f), 10, kMostWeight);
+  const std::vector<std::int64_t> weights = ir::block_weights(f, ir::Cfg(f));
   SpillCost cost;
   const auto add = [](std::int64_t& to, std::int64_t more) { to = std::min(kMostWeighted, to + more); };
   for (std::size_t b = 0; b < f.blocks.size(); ++b)

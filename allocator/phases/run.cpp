@@ -2,7 +2,7 @@
 
 #include "allocator/phases/run.h"
 
-#include "allocator/program/frequency.h"
+#include "ir/loops.h"
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
 
@@ -70,7 +70,7 @@ std::optional<SplitProgram> split_program(const Run& run, const Plan& plan, cons
     can_split[v] = !is_bound && !is_packed ? 1 : 0;
     is_recomputed[v] = plan.if_spilled[v].is_recomputed() ? 1 : 0;
   }
-  const std::vector<int> depths = loop_depths(facts.f, facts.cfg);
+  const std::vector<int> depths = ir::loop_depths(facts.cfg);
   auto split =
       split_live_ranges(facts.f, facts.cfg, facts.live, {run.budget, scarce}, can_split, is_recomputed, facts.frequency, depths);
   if (split) scope.made(split->f);

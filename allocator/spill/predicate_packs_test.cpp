@@ -10,7 +10,7 @@
 
 #include "allocator/program/out_of_ssa.h"
 #include "allocator/testing.h"
-#include "base/golden.h"
+#include "base/testing.h"
 
 namespace regduel::allocator {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "allocator/program/frequency.h"
 #include "allocator/testing.h"
+#include "ir/loops.h"
 
 namespace regduel::allocator {
 namespace {

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "allocator/program/frequency.h"
 #include "allocator/testing.h"
+#include "ir/loops.h"
 
 namespace regduel::allocator {
 namespace {

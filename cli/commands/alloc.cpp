@@ -19,6 +19,7 @@
 #include "oracles/quality/frame_use.h"
 #include "oracles/quality/quality.h"
 #include "oracles/quality/spill_statistics.h"
+#include "reference/exact/exact.h"
 
 namespace regduel::cli {
 namespace {
@@ -111,7 +112,8 @@ int alloc(const Options& o) {
     ir::Fuel fuel{.limit = o.fuel};
     if (o.fuel >= 0) options.fuel = &fuel;
     if (!o.proof.empty())
-      options.proof = programs.size() == 1 ? o.proof : fmt::format("{}.{}", o.proof, proof_names.of(p.function.name));
+      options.knobs.emplace_back(reference::kExactProof,
+                                 programs.size() == 1 ? o.proof : fmt::format("{}.{}", o.proof, proof_names.of(p.function.name)));
     ir::PassLog passes;
     options.passes = o.passes.record_in(passes);
     auto allocation = o.lower_spills ? allocator::allocate_lowered(allocator, p.function, target, options)

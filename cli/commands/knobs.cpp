@@ -6,14 +6,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "allocator/knobs.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/show/output.h"
 #include "duel/allocators.h"
 #include "duel/exec/words.h"
 #include "oracles/memcheck/memcheck.h"
-#include "passes/pass.h"
+#include "passes/passes.h"
 
 namespace regduel::cli {
 namespace {
@@ -29,30 +28,23 @@ struct Options {
 struct Row {
   std::string owner;
   ir::KnobInfo knob;
-  std::string low, high;  // empty = not a range
 };
 
 std::vector<Row> rows_of(const std::vector<std::string>& owners) {
   std::vector<Row> rows;
   for (const std::string& owner : owners) {
     if (owner == kVerifier) {
-      for (const ir::KnobInfo& k : oracles::memcheck_knobs()) rows.push_back({owner, k, "", ""});
+      for (const ir::KnobInfo& k : oracles::memcheck_knobs()) rows.push_back({owner, k});
     } else if (const passes::Pass* pass = passes::find_pass(owner)) {
-      for (ir::KnobInfo& k : pass->knobs()) {
+      for (const ir::KnobInfo& k : pass->knobs()) {
         // Those that series has of other passes are listed with these.
         if (std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.knob.name == k.name; })) continue;
-        rows.push_back({owner, std::move(k), "", ""});
+        rows.push_back({owner, k});
       }
     } else {
-      for (ir::KnobInfo& k : AllocatorOptions().named(owner).knobs()) rows.push_back({owner, std::move(k), "", ""});
+      for (const ir::KnobInfo& k : AllocatorOptions().named(owner).knobs()) rows.push_back({owner, k});
     }
   }
-  for (Row& row : rows)
-    for (const allocator::KnobRow& k : allocator::knob_table()) {
-      if (row.owner != "fatpoint" || row.knob.name != k.name || k.type == allocator::KnobType::Bool) continue;
-      row.low = allocator::knob_text(k.type, k.low);
-      row.high = allocator::knob_text(k.type, k.high);
-    }
   // Without an id last.
   const auto key = [](const Row& r) {
     return std::tuple(r.knob.id < 0, r.knob.id, std::string_view(r.knob.name), std::string_view(r.owner));
@@ -91,13 +83,13 @@ int knobs(const Options& o) {
   const std::vector<Row> rows = rows_of(asked.empty() ? all : asked);
   if (o.json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const auto& [owner, k, low, high] : rows) {
+    for (const auto& [owner, k] : rows) {
       nlohmann::ordered_json row = {
           {"owner", owner}, {"name", k.name},  {"id", nullptr},      {"type", k.type}, {"default", k.default_value},
           {"low", nullptr}, {"high", nullptr}, {"source", k.source}, {"help", k.help}};
       if (k.id >= 0) row["id"] = k.id;
-      if (!low.empty()) row["low"] = low;
-      if (!high.empty()) row["high"] = high;
+      if (!k.low.empty()) row["low"] = k.low;
+      if (!k.high.empty()) row["high"] = k.high;
       list.push_back(std::move(row));
     }
     print_json({{"command", "knobs"}, {"knobs", list}});
@@ -108,9 +100,9 @@ int knobs(const Options& o) {
     name = std::max(name, r.knob.name.size());
     owner = std::max(owner, r.owner.size());
   }
-  for (const auto& [of, k, low, high] : rows) {
+  for (const auto& [of, k] : rows) {
     std::string value = k.type;
-    if (!low.empty()) value += fmt::format(" {} to {}", low, high);
+    if (!k.low.empty()) value += fmt::format(" {} to {}", k.low, k.high);
     if (!k.default_value.empty()) value += fmt::format(" [{}]", k.default_value);
     std::string head = fmt::format("{:>4}  {:<{}}  {:<{}}", k.id >= 0 ? fmt::format("{}", k.id) : "", k.name, name, of, owner);
     if (head.size() + 2 + value.size() <= kColumns) {

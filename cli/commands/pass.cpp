@@ -13,7 +13,7 @@
 #include "cli/show/output.h"
 #include "cli/show/pass_log_text.h"
 #include "ir/text/text.h"
-#include "passes/pass.h"
+#include "passes/passes.h"
 
 namespace regduel::cli {
 namespace {

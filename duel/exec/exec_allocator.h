@@ -56,7 +56,7 @@ class ExecAllocator final : public ir::Allocator {
   [[nodiscard]] std::string_view name() const override { return name_; }
   [[nodiscard]] const ExecOptions& options() const { return options_; }
   [[nodiscard]] const Hello& hello() const { return hello_; }
-  [[nodiscard]] std::vector<ir::KnobInfo> knobs() const override { return hello_.knobs; }
+  [[nodiscard]] std::span<const ir::KnobInfo> knobs() const override { return hello_.knobs; }
   // Each thread has a child of its own, which it keeps from one program to the next; a fork begins without. One that has failed is
   // ended, and another started for the next program. Fuel that it does not know is as much as it takes.
   [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,

@@ -37,7 +37,7 @@ class Broken : public ir::Allocator {
   enum class How { Not, ReadsTheWrongRegister, AbortsWhenSmall, Aborts, Hangs, Sleeps, AbortsWhenAskedForKnobs };
   explicit Broken(How how) : how_(how) {}
   std::string_view name() const override { return "broken"; }
-  std::vector<ir::KnobInfo> knobs() const override {
+  std::span<const ir::KnobInfo> knobs() const override {
     static int asked = 0;
     if (how_ == How::AbortsWhenAskedForKnobs && ++asked % 4 == 0) ::raise(SIGABRT);
     return {};

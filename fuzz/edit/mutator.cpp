@@ -509,7 +509,7 @@ bool change_target(duel::Case& input, Random& random) {
 }  // namespace
 
 bool change_knob(duel::Case& input, std::span<const ir::Allocator* const> owners, Random& random) {
-  const std::vector<ir::KnobInfo> knobs = owners[random.below(u32(owners.size()))]->knobs();
+  const std::span<const ir::KnobInfo> knobs = owners[random.below(u32(owners.size()))]->knobs();
   if (knobs.empty()) return false;
   const ir::KnobInfo& knob = knobs[random.below(u32(knobs.size()))];
   const auto known = std::find_if(input.knobs.begin(), input.knobs.end(), [&](const auto& k) { return k.first == knob.name; });

@@ -138,7 +138,7 @@ std::optional<std::string> find_in(const duel::Case& input) {
   std::vector<const ir::Allocator*> duelists(duel::all_duelists().begin(), duel::all_duelists().end());
   const auto is_order = [](const auto& knob) { return knob.first == passes::kSeriesOrder; };
   if (std::any_of(input.knobs.begin(), input.knobs.end(), is_order))
-    for (const ir::Allocator*& a : duelists) a = duel::find_allocator(fmt::format("{}+{}", passes::series().name(), a->name()));
+    for (const ir::Allocator*& a : duelists) a = duel::find_allocator(fmt::format("{}+{}", passes::kSeries, a->name()));
   const duel::Duel result = duel::duel(input, {.duelists = duelists});
   if (result.verdict() != oracles::Verdict::Fail) return std::nullopt;
   return describe(input, result);

@@ -15,8 +15,8 @@
 #include "fuzz/triage/plainer.h"
 #include "fuzz/triage/reduce.h"
 #include "passes/in_memory.h"
-#include "passes/pass.h"
 #include "passes/pass_allocator.h"
+#include "passes/passes.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -50,7 +50,6 @@ namespace {
 class InMemory final : public ir::Allocator {
  public:
   [[nodiscard]] std::string_view name() const override { return "memory"; }
-  [[nodiscard]] std::vector<ir::KnobInfo> knobs() const override { return {}; }
   [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
                                                                          const ir::AllocOptions& /*options*/) const override {
     auto allocated = passes::allocate_in_memory(program, target);

@@ -204,6 +204,38 @@ bool Lowering::append_def(Code& code, const Value& v, std::vector<Code>& after, 
 
 // --- instructions ---------------------------------------------------------------------------------------------------
 
+// A store of narrow elements from wider registers: the tuple has the size that memory has. False where it is no such store.
+bool Lowering::append_narrowed(std::vector<Operand>& uses, const Value& v, int hint_bits) {
+  int element_bits = 0;
+  const int bits = static_cast<int>(v.elements.size()) * hint_bits;
+  if (!v.is(Value::Kind::Vector) || v.elements.size() < 2 || tuple_bits(v, element_bits, hint_bits) == 0 || hint_bits < 8 ||
+      element_bits <= hint_bits || !is_width(bits))
+    return false;
+  const std::string narrow = fmt::format("cvt.u{}.u{}", hint_bits, element_bits);
+  Code pack;
+  pack.op = Op::Pack;
+  pack.guarded = false;
+  for (const Value& e : v.elements) {
+    if (!e.is(Value::Kind::Register)) {
+      pack.uses.push_back(in_register(e, hint_bits));
+      continue;
+    }
+    Code convert;
+    convert.mnemonic = narrow;
+    convert.guarded = false;
+    const VRegId piece = fresh(hint_bits);
+    convert.defs.push_back(def(piece));
+    convert.uses.push_back(register_operand(Role::Use, e));
+    emit(std::move(convert));
+    pack.uses.push_back(use(piece));
+  }
+  const VRegId tuple = fresh(bits);
+  pack.defs.push_back(def(tuple));
+  emit(std::move(pack));
+  uses.push_back(use(tuple));
+  return true;
+}
+
 bool Lowering::instruction(const Statement& s, const Opcode& o) {
   const bool has_address =
       std::any_of(s.operands.begin(), s.operands.end(), [](const Value& v) { return v.is(Value::Kind::Address); });
@@ -256,34 +288,7 @@ bool Lowering::instruction(const Statement& s, const Opcode& o) {
 
   for (; k < s.operands.size(); ++k) {
     const Value& v = s.operands[k];
-    // A store of narrow elements from wider registers: the tuple has the size that memory has.
-    int element_bits = 0;
-    if (o.root() == "st" && v.is(Value::Kind::Vector) && v.elements.size() > 1 && tuple_bits(v, element_bits, hint) != 0 &&
-        hint >= 8 && element_bits > hint && is_width(static_cast<int>(v.elements.size()) * hint)) {
-      const std::string narrow = fmt::format("cvt.u{}.u{}", hint, element_bits);
-      Code pack;
-      pack.op = Op::Pack;
-      pack.guarded = false;
-      for (const Value& e : v.elements) {
-        if (!e.is(Value::Kind::Register)) {
-          pack.uses.push_back(in_register(e, hint));
-          continue;
-        }
-        Code convert;
-        convert.mnemonic = narrow;
-        convert.guarded = false;
-        const VRegId piece = fresh(hint);
-        convert.defs.push_back(def(piece));
-        convert.uses.push_back(register_operand(Role::Use, e));
-        emit(std::move(convert));
-        pack.uses.push_back(use(piece));
-      }
-      const VRegId tuple = fresh(static_cast<int>(v.elements.size()) * hint);
-      pack.defs.push_back(def(tuple));
-      emit(std::move(pack));
-      code.uses.push_back(use(tuple));
-      continue;
-    }
+    if (o.root() == "st" && append_narrowed(code.uses, v, hint)) continue;
     const std::size_t at = code.uses.size();
     if (!append_use(code.uses, v, hint)) return false;
     // A matrix accumulator that is updated in place: D and C are one tuple of registers.

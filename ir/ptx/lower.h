@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/source_error.h"
+#include "ir/abi.h"
 #include "ir/program.h"
-#include "ir/ptx/ptx.h"
 #include "ir/ptx/syntax.h"
 #include "ir/target.h"
 

@@ -1,5 +1,5 @@
-// Inside of ptx_lower: the state of one translation. ptx_emit.cpp appends instructions and blocks, ptx_lower.cpp translates
-// statements, ptx_call.cpp the ABI: entry, call, return.
+// The state of one translation of a PTX function (lower.h). lower.cpp translates statements, call.cpp the ABI (entry, call,
+// return), and emit.cpp appends instructions and blocks.
 #pragma once
 
 #include <map>
@@ -10,9 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/source_error.h"
+#include "ir/abi.h"
+#include "ir/program.h"
 #include "ir/ptx/abi.h"
-#include "ir/ptx/lower.h"
 #include "ir/ptx/opcodes.h"
+#include "ir/ptx/syntax.h"
+#include "ir/target.h"
 
 namespace regduel::ir::ptx {
 
@@ -34,7 +38,7 @@ class Lowering {
     bool pure = false;  // a known function of its operands: rematerialisable
   };
 
-  // --- ptx_emit.cpp
+  // --- emit.cpp
   bool fail(Place p, std::string message);
   [[nodiscard]] bool failed() const { return error_.has_value(); }
   SymbolId symbol(std::string_view s) { return f_.symbols.intern(s); }
@@ -54,12 +58,12 @@ class Lowering {
   static constexpr int kNext = -1, kAfterNext = -2;
   void terminate(Op op, std::string_view mnemonic, std::span<const Operand> uses, std::span<const int> targets);
   void begin_label(const Statement& s);
-  // `taken` goes on in the block that is begun next, the rest of the world in the one after that.
+  // Threads for which the guard holds go on in the block that is begun next, the others in the one after that.
   void branch_around(const Statement& s, std::string_view mnemonic);
   void keep_chains_of_remats();
   Parsed<Function> finish();
 
-  // --- ptx_lower.cpp
+  // --- lower.cpp
   bool statement(std::size_t index);
   bool instruction(const Statement& s, const Opcode& o);
   bool mov(const Statement& s, const Opcode& o, const OpcodeInfo& info);
@@ -69,14 +73,15 @@ class Lowering {
   bool leave(const Statement& s, const Opcode& o);
   bool append_use(std::vector<Operand>& uses, const Value& v, int hint_bits);
   bool append_vector_use(std::vector<Operand>& uses, const Value& v, int hint_bits);
+  bool append_narrowed(std::vector<Operand>& uses, const Value& v, int hint_bits);
   bool append_def(Code& code, const Value& v, std::vector<Code>& after, bool guarded, int hint_bits);
-  // The register that holds an immediate or a name, or the value's own.
+  // A register that holds the immediate or the name; the value's own if it is a register.
   Operand in_register(const Value& v, int bits);
   // Width of the tuple that a vector makes, 0 where it makes none; `element_bits` is that of its registers.
   [[nodiscard]] int tuple_bits(const Value& v, int& element_bits, int hint_bits) const;
   void append_name(std::vector<Operand>& uses, std::string_view name, std::uint64_t offset);
 
-  // --- ptx_call.cpp
+  // --- call.cpp
   void entry();
   bool call(std::size_t index, const Statement& s, const Opcode& o);
   bool param_load(const Statement& s, const ParamAccess& access, std::string_view mnemonic);

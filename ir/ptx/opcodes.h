@@ -1,6 +1,5 @@
-// What an opcode says of its operands: whether it has a destination, what it does to memory, whether its sources commute. An
-// opcode that is not in the tables has a destination where its first operand can be one, and touches memory where it has an
-// address.
+// Properties of PTX opcodes: destination, effect on memory, commuting sources. An opcode that is not in the tables has a
+// destination if its first operand can be one, and touches memory if it has an address.
 //
 // Source: PTX ISA 9.0, section 9 "Instruction Set". Tested by ptx_test.cpp.
 #pragma once

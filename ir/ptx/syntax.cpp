@@ -1,11 +1,13 @@
 #include "ir/ptx/syntax.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>
+
+#include "ir/ptx/name_scopes.h"
+#include "ir/ptx/names.h"
+#include "ir/ptx/token_reader.h"
 
 namespace regduel::ir::ptx {
 namespace {
@@ -15,61 +17,9 @@ constexpr std::size_t kMaxElements = 256;  // of a vector, a list, an instructio
 constexpr std::uint64_t kMaxParamBytes = 1u << 20;
 constexpr std::uint64_t kMaxLine = 0x7FFFFFFF;
 
-constexpr std::array<std::string_view, 37> kSpecialRegisters = {"tid",
-                                                                "ntid",
-                                                                "laneid",
-                                                                "warpid",
-                                                                "nwarpid",
-                                                                "ctaid",
-                                                                "nctaid",
-                                                                "smid",
-                                                                "nsmid",
-                                                                "gridid",
-                                                                "is_explicit_cluster",
-                                                                "clusterid",
-                                                                "nclusterid",
-                                                                "cluster_ctaid",
-                                                                "cluster_nctaid",
-                                                                "cluster_ctarank",
-                                                                "cluster_nctarank",
-                                                                "lanemask_eq",
-                                                                "lanemask_le",
-                                                                "lanemask_lt",
-                                                                "lanemask_ge",
-                                                                "lanemask_gt",
-                                                                "clock",
-                                                                "clock_hi",
-                                                                "clock64",
-                                                                "globaltimer",
-                                                                "globaltimer_lo",
-                                                                "globaltimer_hi",
-                                                                "total_smem_size",
-                                                                "aggr_smem_size",
-                                                                "dynamic_smem_size",
-                                                                "current_graph_exec",
-                                                                "reserved_smem_offset_begin",
-                                                                "reserved_smem_offset_end",
-                                                                "reserved_smem_offset_cap",
-                                                                "reserved_smem_offset_0",
-                                                                "reserved_smem_offset_1"};
-
-bool is_special_register(std::string_view word) {
-  word.remove_prefix(1);
-  const std::size_t dot = word.find('.');
-  if (dot != std::string_view::npos && word.size() != dot + 2) return false;
-  word = word.substr(0, dot);
-  if (std::find(kSpecialRegisters.begin(), kSpecialRegisters.end(), word) != kSpecialRegisters.end()) return true;
-  if (word.starts_with("pm") && word.ends_with("_64")) word.remove_suffix(3);
-  for (const std::string_view family : {"envreg", "pm"})
-    if (word.starts_with(family) && word.size() > family.size() && word.size() <= family.size() + 2 &&
-        word.find_first_not_of("0123456789", family.size()) == std::string_view::npos)
-      return true;
-  return false;
-}
-
-class Parser {
+class Parser : TokenReader {
  public:
-  Parser(std::string_view text, std::string_view file_name) : file_(file_name), tokens_(tokenize(text)) {}
+  Parser(std::string_view text, std::string_view file_name) : TokenReader(text, file_name) {}
 
   Parsed<ModuleSyntax> run() {
     while (!failed() && tok().kind != TokenKind::End) module_item();
@@ -80,64 +30,11 @@ class Parser {
     for (FunctionSyntax& f : module_.functions)
       for (SourcePlace& l : f.lines)
         if (const auto it = files_.find(l.file); it != files_.end()) l.name = it->second;
-    if (failed()) return std::unexpected(*error_);
+    if (failed()) return std::unexpected(error());
     return std::move(module_);
   }
 
  private:
-  // --- errors and tokens --------------------------------------------------------------------------------------------
-  [[nodiscard]] bool failed() const { return error_.has_value(); }
-  bool fail(Place p, std::string message) {
-    if (!error_) error_ = SourceError{std::string(file_), p.line, p.column, std::move(message)};
-    return false;
-  }
-  [[nodiscard]] const Token& tok(std::size_t k = 0) const { return tokens_[std::min(at_ + k, tokens_.size() - 1)]; }
-  void next() { at_ = std::min(at_ + 1, tokens_.size() - 1); }
-  static std::string shown(const Token& t) {
-    if (t.kind == TokenKind::End) return "the end of the file";
-    if (t.kind == TokenKind::String) return "a string";
-    if (t.kind == TokenKind::Bad && t.text.starts_with('"')) return "a string without its end";
-    if (t.kind == TokenKind::Bad && t.text.size() > 1) return "a comment without its end";
-    if (t.kind == TokenKind::Bad && (t.text[0] < ' ' || t.text[0] > '~'))
-      return fmt::format("the byte 0x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(t.text[0])));
-    return fmt::format("'{}'", t.text);
-  }
-  bool expected(std::string_view what) { return fail(tok().place, fmt::format("expected {}, found {}", what, shown(tok()))); }
-  bool accept(char c) {
-    if (!tok().is(c)) return false;
-    next();
-    return true;
-  }
-  bool expect(char c) { return accept(c) || expected(fmt::format("'{}'", c)); }
-  std::optional<std::uint64_t> number(std::string_view what) {
-    if (tok().kind != TokenKind::Number) return expected(what), std::nullopt;
-    const auto value = parse_number(tok().text);
-    if (!value) return fail(tok().place, fmt::format("'{}' is no number of at most 64 bits", tok().text)), std::nullopt;
-    next();
-    return value;
-  }
-  void skip_line() { skip_line(tok().place.line); }
-  void skip_line(int line) {
-    while (tok().kind != TokenKind::End && tok().kind != TokenKind::Bad && tok().place.line == line) next();
-  }
-  // Past the closing bracket that belongs to the opening one here; what is between is not looked at.
-  bool skip_group(char open, char close) {
-    const Token opening = tok();
-    for (std::size_t depth = 0;; next()) {
-      if (tok().kind == TokenKind::Bad) return expected("a token");
-      if (tok().kind == TokenKind::End) return fail(opening.place, fmt::format("'{}' has no '{}'", open, close));
-      if (tok().is(open)) ++depth;
-      if (tok().is(close) && --depth == 0) return next(), true;
-    }
-  }
-  bool skip_to_semicolon() {
-    while (!tok().is(';')) {
-      if (tok().kind == TokenKind::End || tok().kind == TokenKind::Bad) return expected("';'");
-      next();
-    }
-    return next(), true;
-  }
-
   // --- module -------------------------------------------------------------------------------------------------------
   bool module_item() {
     const Token t = tok();
@@ -292,7 +189,7 @@ class Parser {
         p.reg = declare_register(name, type, elements);
         if (p.reg < 0) return false;
       } else if (name.text != "_") {
-        scopes_.back().params[p.name] = static_cast<int>(f_.params.size());
+        scopes_.innermost().params[p.name] = static_cast<int>(f_.params.size());
       }
       list.push_back(static_cast<int>(f_.params.size()));
       f_.params.push_back(std::move(p));
@@ -349,32 +246,17 @@ class Parser {
   }
 
   // --- scopes -------------------------------------------------------------------------------------------------------
-  struct Family {
-    std::uint64_t count = 0;
-    TypeInfo type;
-    int elements = 1;
-    std::map<std::uint64_t, int> used;  // a register exists from its first use on
-  };
-  struct Names {
-    int scope = 0;
-    std::map<std::string, int, std::less<>> registers, params;
-    std::map<std::string, Family, std::less<>> families;
-    std::set<std::string, std::less<>> others;
-  };
-
   void open_scope(int parent) {
     if (parent < 0) scopes_.clear();
-    Names names;
-    names.scope = static_cast<int>(f_.scopes.size());
-    scopes_.push_back(std::move(names));
+    scopes_.push(static_cast<int>(f_.scopes.size()));
     f_.scopes.push_back(Scope{parent, {}, {}});
   }
 
   int declare_register(const Token& name, TypeInfo type, int elements) {
     if (elements > 1 && (type.bits < 8 || type.bits * elements > 256))
       return fail(name.place, fmt::format("a vector register of {} x {} bits", elements, type.bits)), -1;
-    const auto [it, fresh] = scopes_.back().registers.emplace(std::string(name.text), static_cast<int>(f_.registers.size()));
-    if (!fresh || scopes_.back().families.contains(name.text))
+    const auto [it, fresh] = scopes_.innermost().registers.emplace(std::string(name.text), static_cast<int>(f_.registers.size()));
+    if (!fresh || scopes_.innermost().families.contains(name.text))
       return fail(name.place, fmt::format("'{}' is declared twice", name.text)), -1;
     f_.registers.push_back(Register{it->first, type, elements});
     return it->second;
@@ -394,8 +276,8 @@ class Parser {
         if (!n || !expect('>')) return false;
         if (elements > 1 && (type.bits < 8 || type.bits * elements > 256))
           return fail(name.place, fmt::format("a vector register of {} x {} bits", elements, type.bits));
-        if (!scopes_.back().families.emplace(std::string(name.text), Family{*n, type, elements, {}}).second ||
-            scopes_.back().registers.contains(name.text))
+        if (!scopes_.innermost().families.emplace(std::string(name.text), RegisterFamily{*n, type, elements, {}}).second ||
+            scopes_.innermost().registers.contains(name.text))
           return fail(name.place, fmt::format("'{}' is declared twice", name.text));
       } else if (declare_register(name, type, elements) < 0) {
         return false;
@@ -403,34 +285,6 @@ class Parser {
       if (accept(';')) return true;
       if (!expect(',')) return false;
     }
-  }
-
-  // The register that the word names here, -1 = none. A family %r<10> has the members %r0 to %r9.
-  int find_register(std::string_view word) {
-    const std::size_t stem_end = word.find_last_not_of("0123456789") + 1;
-    const std::string_view stem = word.substr(0, stem_end), digits = word.substr(stem_end);
-    const bool member = !digits.empty() && digits.size() < 11 && (digits == "0" || digits[0] != '0');
-    std::uint64_t number = 0;
-    if (member)
-      for (const char c : digits) number = number * 10 + static_cast<std::uint64_t>(c - '0');
-    for (auto s = scopes_.rbegin(); s != scopes_.rend(); ++s) {
-      if (const auto it = s->registers.find(word); it != s->registers.end()) return it->second;
-      if (!member) continue;
-      const auto family = s->families.find(stem);
-      if (family == s->families.end() || number >= family->second.count) continue;
-      const auto [it, fresh] = family->second.used.emplace(number, static_cast<int>(f_.registers.size()));
-      if (fresh) f_.registers.push_back(Register{std::string(word), family->second.type, family->second.elements});
-      return it->second;
-    }
-    return -1;
-  }
-  int find_param(std::string_view word) const {
-    for (auto s = scopes_.rbegin(); s != scopes_.rend(); ++s)
-      if (const auto it = s->params.find(word); it != s->params.end()) return it->second;
-    return -1;
-  }
-  [[nodiscard]] bool is_local_name(std::string_view word) const {
-    return std::any_of(scopes_.begin(), scopes_.end(), [&](const Names& s) { return s.others.contains(word); });
   }
 
   // --- bodies -------------------------------------------------------------------------------------------------------
@@ -448,12 +302,11 @@ class Parser {
           break;
         default:
           if (t.is('{')) {
-            if (static_cast<int>(scopes_.size()) >= kMaxNesting)
-              return fail(t.place, fmt::format("'{{' is nested deeper than {}", kMaxNesting));
-            open_scope(scopes_.back().scope);
+            if (scopes_.depth() >= kMaxNesting) return fail(t.place, fmt::format("'{{' is nested deeper than {}", kMaxNesting));
+            open_scope(scopes_.innermost().scope);
             next();
           } else if (t.is('}')) {
-            scopes_.pop_back();
+            scopes_.pop();
             next();
           } else if (t.is(';')) {
             next();
@@ -475,7 +328,7 @@ class Parser {
     next();
     const std::string_view d = t.text;
     if (d == ".reg") return registers();
-    if (d == ".local" || d == ".shared" || d == ".global" || d == ".const") return variables(scopes_.back().others);
+    if (d == ".local" || d == ".shared" || d == ".global" || d == ".const") return variables(scopes_.innermost().others);
     if (d == ".loc") return source_place();
     if (d == ".file") return file();
     if (d == ".pragma") return skip_to_semicolon();
@@ -488,7 +341,7 @@ class Parser {
     p.name = std::string(tok().text);
     next();
     if (!param_size(type, p)) return false;
-    scopes_.back().params[p.name] = static_cast<int>(f_.params.size());
+    scopes_.innermost().params[p.name] = static_cast<int>(f_.params.size());
     f_.params.push_back(std::move(p));
     return expect(';');
   }
@@ -516,16 +369,16 @@ class Parser {
     next();
     next();
     if (tok().is_directive(".callprototype") || tok().is_directive(".calltargets")) {
-      scopes_.back().others.emplace(name.text);
+      scopes_.innermost().others.emplace(name.text);
       return skip_to_semicolon();
     }
-    Scope& scope = f_.scopes[static_cast<std::size_t>(scopes_.back().scope)];
+    Scope& scope = f_.scopes[static_cast<std::size_t>(scopes_.innermost().scope)];
     if (scope.labels.contains(name.text) || scope.tables.contains(name.text))
       return fail(name.place, fmt::format("the label '{}' stands here twice", name.text));
     if (tok().is_directive(".branchtargets")) {
       next();
       BranchTable table;
-      table.scope = scopes_.back().scope;
+      table.scope = scopes_.innermost().scope;
       do {
         if (tok().kind != TokenKind::Word) return expected("a label");
         Value v;
@@ -542,7 +395,7 @@ class Parser {
     Statement s;
     s.kind = Statement::Kind::Label;
     s.label = static_cast<int>(f_.labels.size());
-    s.scope = scopes_.back().scope;
+    s.scope = scopes_.innermost().scope;
     s.place = name.place;
     scope.labels.emplace(name.text, s.label);
     f_.labels.emplace_back(name.text);
@@ -552,14 +405,14 @@ class Parser {
 
   bool instruction() {
     Statement s;
-    s.scope = scopes_.back().scope;
+    s.scope = scopes_.innermost().scope;
     s.line = line_;
     s.place = tok().place;
     if (accept('@')) {
       s.guard_negated = accept('!');
       const Token guard = tok();
       if (guard.kind != TokenKind::Word) return expected("a predicate");
-      s.guard = find_register(guard.text);
+      s.guard = scopes_.find_register(f_.registers, guard.text);
       if (s.guard < 0) return fail(guard.place, fmt::format("the register '{}' is not declared", guard.text));
       if (f_.registers[static_cast<std::size_t>(s.guard)].type.kind != TypeKind::Pred)
         return fail(guard.place, fmt::format("the guard '{}' is no predicate", guard.text));
@@ -668,13 +521,13 @@ class Parser {
     const Token t = tok();
     next();
     if (t.text == "_") return v.kind = Value::Kind::Sink, true;
-    v.index = find_register(t.text);
+    v.index = scopes_.find_register(f_.registers, t.text);
     if (v.index >= 0) return v.kind = Value::Kind::Register, true;
     if (const std::size_t dot = t.text.rfind('.'); dot != std::string_view::npos && dot + 2 == t.text.size()) {
       const std::size_t by_place = std::string_view("xyzw").find(t.text.back()),
                         by_colour = std::string_view("rgba").find(t.text.back());
       const std::size_t component = std::min(by_place, by_colour);
-      const int vector = find_register(t.text.substr(0, dot));
+      const int vector = scopes_.find_register(f_.registers, t.text.substr(0, dot));
       if (vector >= 0 && component != std::string_view::npos) {
         if (static_cast<int>(component) >= f_.registers[static_cast<std::size_t>(vector)].elements)
           return fail(t.place, fmt::format("'{}' has no such component", t.text));
@@ -691,24 +544,20 @@ class Parser {
       return v.special || fail(t.place, fmt::format("the register '{}' is not declared", t.text));
     }
     v.special = t.text == "WARP_SZ";
-    v.index = find_param(t.text);
-    if (v.index < 0 && !v.special && !is_local_name(t.text) && !module_names_.contains(t.text)) {
+    v.index = scopes_.find_param(t.text);
+    if (v.index < 0 && !v.special && !scopes_.is_local_name(t.text) && !module_names_.contains(t.text)) {
       locals_.push_back(v);
-      locals_.back().index = scopes_.back().scope;
+      locals_.back().index = scopes_.innermost().scope;
     }
     return offset(v.bits);
   }
 
-  std::string_view file_;
-  std::vector<Token> tokens_;
-  std::size_t at_ = 0;
-  std::optional<SourceError> error_;
   ModuleSyntax module_;
   std::set<std::string, std::less<>> module_names_;
   std::map<std::uint64_t, std::string_view> files_;  // by the number that .loc names
   FunctionSyntax f_;
   int line_ = -1;  // of the statements to come, among those of f_
-  std::vector<Names> scopes_;
+  NameScopes scopes_;
   std::vector<Value> locals_;      // names in a body that no declaration before them explains; index = scope
   std::vector<Value> unresolved_;  // the same where no label explains them either
   bool after_ptr_ = false;
@@ -724,23 +573,6 @@ int find_in_scopes(const std::vector<Scope>& scopes, int scope, std::string_view
 }
 
 }  // namespace
-
-TypeInfo type_from_name(std::string_view name) {
-  if (name == "pred") return {TypeKind::Pred, 1};
-  if (name == "f16x2" || name == "bf16x2" || name == "tf32") return {TypeKind::F, 32};
-  if (name == "bf16") return {TypeKind::F, 16};
-  if (name == "e4m3" || name == "e5m2" || name == "ue8m0") return {TypeKind::F, 8};
-  if (name == "e4m3x2" || name == "e5m2x2" || name == "ue8m0x2") return {TypeKind::F, 16};
-  if (name == "u16x2" || name == "s16x2") return {name[0] == 'u' ? TypeKind::U : TypeKind::S, 32};
-  if (name.size() < 2) return {};
-  const TypeKind kind = name[0] == 's' ? TypeKind::S : name[0] == 'u' ? TypeKind::U : name[0] == 'f' ? TypeKind::F : TypeKind::B;
-  if (kind == TypeKind::B && name[0] != 'b') return {};
-  const std::string_view bits = name.substr(1);
-  for (const auto& [text, value] :
-       std::initializer_list<std::pair<std::string_view, int>>{{"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}})
-    if (bits == text) return {kind, value};
-  return {};
-}
 
 int FunctionSyntax::find_label(int scope, std::string_view label) const {
   return find_in_scopes(scopes, scope, label, &Scope::labels);

@@ -1,5 +1,5 @@
-// What stands in a PTX text: functions, their registers, parameters, labels and statements, with every name resolved to the
-// declaration that its scope gives it. Nothing is translated here; ptx_lower.h does that.
+// The syntax of a PTX text: functions, their registers, parameters, labels and statements, with every name resolved to the
+// declaration that its scope gives it. lower.h translates it.
 //
 // Source: PTX ISA 9.0, sections 4 "Syntax", 5 "State Spaces, Types, and Variables", 11 "Directives". Tested by ptx_test.cpp.
 #pragma once
@@ -13,22 +13,9 @@
 #include "base/source_error.h"
 #include "ir/program.h"
 #include "ir/ptx/lexer.h"
+#include "ir/ptx/names.h"
 
 namespace regduel::ir::ptx {
-
-// A fundamental type: ".f16x2" is F, 32 bits; ".pred" is Pred, 1 bit. Zero bits where the name is no type.
-struct TypeInfo {
-  TypeKind kind = TypeKind::B;
-  int bits = 0;
-};
-[[nodiscard]] TypeInfo type_from_name(std::string_view name);  // without the dot
-
-// A register of a function. `elements` is above 1 for a vector register (.reg .v4 .f32 %v), `type` is that of one element.
-struct Register {
-  std::string name;
-  TypeInfo type;
-  int elements = 1;
-};
 
 // A variable of the .param space: of a signature, or local to a call sequence.
 struct Param {

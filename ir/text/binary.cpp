@@ -54,6 +54,17 @@ class Reader {
   explicit Reader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
 
   bool failed = false;
+  std::string error = "binary RIR that is cut off or has a value out of range";
+
+  void fail(std::string message) {
+    failed = true;
+    error = std::move(message);
+  }
+  // Calls `read` for each element of a list that begins with its length, as long as nothing fails.
+  template <class Read>
+  void list(Read read) {
+    for (std::size_t n = count(); n > 0 && !failed; --n) read();
+  }
 
   [[nodiscard]] std::size_t left() const { return bytes_.size() - at_; }
   std::uint64_t number() {
@@ -140,6 +151,81 @@ Operand read_operand(Reader& r) {
   return op;
 }
 
+void read_header(Reader& r, Function& f) {
+  r.list([&, next = std::size_t{0}]() mutable {
+    if (f.symbols.intern(r.string()).index() != next++) r.fail("a symbol is there twice");
+  });
+  f.name = r.string();
+  f.target = r.string();
+  const auto kind = r.field<unsigned>(15);
+  f.kind = static_cast<FunctionKind>(kind & 1);
+  f.phase = static_cast<Phase>(kind >> 1 & 1);
+  f.abi = static_cast<AbiName>(kind >> 2 & 1);
+  f.predicate_halves = (kind >> 3 & 1) != 0;
+  f.threads = r.field<std::uint32_t>(0xFFFFFFFF);
+  f.local_frame = r.field<std::uint32_t>(1u << 30);
+  f.shared_frame = r.field<std::uint32_t>(1u << 30);
+}
+
+VReg read_vreg(Reader& r) {
+  VReg v;
+  const auto head = r.field<unsigned>(0xFF);
+  v.cls = static_cast<RegClass>(head & 15);
+  v.type = static_cast<TypeKind>(head >> 4);
+  v.width = r.field<std::uint16_t>(256);
+  v.align_log2 = r.field<std::uint8_t>(8);
+  v.flags = r.field<std::uint8_t>(kVRegUniform | kVRegArchitectural);
+  v.alias_part = Part::from_code(r.field<std::uint8_t>(0xFF));
+  const auto fixed = r.field<std::uint32_t>(0xFFFFFFFF);
+  v.fixed = Operand::unpack(fixed);
+  if (!v.fixed.is_valid() && fixed != 0) r.fail("a fixed register of no units");
+  v.alias = r.optional<VRegId>();
+  v.hint = r.optional<VRegId>();
+  v.name = r.optional<SymbolId>();
+  return v;
+}
+
+Slot read_slot(Reader& r) {
+  Slot s;
+  s.space = r.field<MemSpace>(1);
+  s.size = r.field<std::uint32_t>(1u << 30);
+  s.align = r.field<std::uint32_t>(1u << 30);
+  s.offset = r.field<std::uint32_t>(1u << 30);
+  return s;
+}
+
+SourceLine read_source_line(Reader& r) {
+  SourceLine l;
+  l.file = SymbolId(r.field<std::uint32_t>(0xFFFFFFFE));
+  l.line = r.field<std::uint32_t>(0xFFFFFFFF);
+  l.column = r.field<std::uint32_t>(0xFFFFFFFF);
+  return l;
+}
+
+// `ops` and `targets` are room for those of the instruction.
+void read_inst(Reader& r, Function& f, bool has_lines, std::vector<Operand>& ops, std::vector<BlockId>& targets) {
+  Inst i;
+  i.id = InstId(r.field<std::uint32_t>(0xFFFFFFFE));
+  const auto head = r.field<std::uint32_t>((1u << 14) - 1);
+  const std::uint64_t code = (head & 31) == kCodeFollows ? r.number(63) : head & 31;
+  const auto op = ((head & 31) == kCodeFollows) == (code > kCodeFollows) ? op_of_code(code) : std::nullopt;
+  if (!op) return r.fail(fmt::format("instruction {}: no such operation", i.id.value));
+  i.op = *op;
+  i.flags = static_cast<std::uint16_t>(head >> 5);
+  i.mnemonic = r.optional<SymbolId>();
+  if (i.op == Op::Remat) i.ref = r.optional<InstId>();
+  ops.clear();
+  targets.clear();
+  const std::size_t num_operands = r.count();
+  if (num_operands > kMaxOperands) return r.fail("too many operands");
+  for (std::size_t o = 0; o < num_operands && !r.failed; ++o) ops.push_back(read_operand(r));
+  const std::size_t num_targets = r.count();
+  if (num_targets > kMaxOperands) return r.fail("too many targets");
+  for (std::size_t t = 0; t < num_targets && !r.failed; ++t) targets.push_back(BlockId(r.field<std::uint32_t>(0xFFFFFFFE)));
+  if (has_lines) i.line = r.optional<SourceLineId>();
+  f.append(i, ops, targets);
+}
+
 }  // namespace
 
 bool looks_binary(std::span<const std::uint8_t> bytes) { return bytes.size() >= 4 && std::memcmp(bytes.data(), kMagic, 4) == 0; }
@@ -218,90 +304,25 @@ std::expected<Function, std::string> decode(std::span<const std::uint8_t> bytes)
   const bool has_lines = bytes[4] >= 2;
   Reader r(bytes.subspan(5));
   Function f;
-  const std::size_t num_symbols = r.count();
-  for (std::size_t s = 0; s < num_symbols && !r.failed; ++s)
-    if (f.symbols.intern(r.string()).index() != s) return std::unexpected("a symbol is there twice");
-  f.name = r.string();
-  f.target = r.string();
-  const auto kind = r.field<unsigned>(15);
-  f.kind = static_cast<FunctionKind>(kind & 1);
-  f.phase = static_cast<Phase>(kind >> 1 & 1);
-  f.abi = static_cast<AbiName>(kind >> 2 & 1);
-  f.predicate_halves = (kind >> 3 & 1) != 0;
-  f.threads = r.field<std::uint32_t>(0xFFFFFFFF);
-  f.local_frame = r.field<std::uint32_t>(1u << 30);
-  f.shared_frame = r.field<std::uint32_t>(1u << 30);
-  const std::size_t num_vregs = r.count();
-  for (std::size_t k = 0; k < num_vregs && !r.failed; ++k) {
-    VReg v;
-    const auto head = r.field<unsigned>(0xFF);
-    v.cls = static_cast<RegClass>(head & 15);
-    v.type = static_cast<TypeKind>(head >> 4);
-    v.width = r.field<std::uint16_t>(256);
-    v.align_log2 = r.field<std::uint8_t>(8);
-    v.flags = r.field<std::uint8_t>(kVRegUniform | kVRegArchitectural);
-    v.alias_part = Part::from_code(r.field<std::uint8_t>(0xFF));
-    const auto fixed = r.field<std::uint32_t>(0xFFFFFFFF);
-    v.fixed = Operand::unpack(fixed);
-    if (!v.fixed.is_valid() && fixed != 0) return std::unexpected("a fixed register of no units");
-    v.alias = r.optional<VRegId>();
-    v.hint = r.optional<VRegId>();
-    v.name = r.optional<SymbolId>();
-    f.add_vreg(v);
-  }
-  const std::size_t num_slots = r.count();
-  for (std::size_t k = 0; k < num_slots && !r.failed; ++k) {
-    Slot s;
-    s.space = r.field<MemSpace>(1);
-    s.size = r.field<std::uint32_t>(1u << 30);
-    s.align = r.field<std::uint32_t>(1u << 30);
-    s.offset = r.field<std::uint32_t>(1u << 30);
-    f.add_slot(s);
-  }
-  const std::size_t num_lines = has_lines ? r.count() : 0;
-  for (std::size_t k = 0; k < num_lines && !r.failed; ++k) {
-    SourceLine l;
-    l.file = SymbolId(r.field<std::uint32_t>(0xFFFFFFFE));
-    l.line = r.field<std::uint32_t>(0xFFFFFFFF);
-    l.column = r.field<std::uint32_t>(0xFFFFFFFF);
-    f.add_source_line(l);
-  }
-  const std::size_t num_blocks = r.count();
+  read_header(r, f);
+  if (!r.failed) r.list([&] { f.add_vreg(read_vreg(r)); });
+  if (!r.failed) r.list([&] { f.add_slot(read_slot(r)); });
+  if (!r.failed && has_lines) r.list([&] { f.add_source_line(read_source_line(r)); });
   std::vector<Operand> ops;
   std::vector<BlockId> targets;
-  for (std::size_t k = 0; k < num_blocks && !r.failed; ++k) {
-    const std::size_t num_insts = r.count();
-    Block b;
-    b.depth = static_cast<std::int32_t>(r.number(1001)) - 1;
-    b.freq = r.number();
-    b.name = r.optional<SymbolId>();
-    b.edge_from = r.optional<BlockId>();
-    b.edge_to = r.optional<BlockId>();
-    f.begin_block(b);
-    for (std::size_t n = 0; n < num_insts && !r.failed; ++n) {
-      Inst i;
-      i.id = InstId(r.field<std::uint32_t>(0xFFFFFFFE));
-      const auto head = r.field<std::uint32_t>((1u << 14) - 1);
-      const std::uint64_t code = (head & 31) == kCodeFollows ? r.number(63) : head & 31;
-      const auto op = ((head & 31) == kCodeFollows) == (code > kCodeFollows) ? op_of_code(code) : std::nullopt;
-      if (!op) return std::unexpected(fmt::format("instruction {}: no such operation", i.id.value));
-      i.op = *op;
-      i.flags = static_cast<std::uint16_t>(head >> 5);
-      i.mnemonic = r.optional<SymbolId>();
-      if (i.op == Op::Remat) i.ref = r.optional<InstId>();
-      ops.clear();
-      targets.clear();
-      const std::size_t num_operands = r.count();
-      if (num_operands > kMaxOperands) return std::unexpected("too many operands");
-      for (std::size_t o = 0; o < num_operands && !r.failed; ++o) ops.push_back(read_operand(r));
-      const std::size_t num_targets = r.count();
-      if (num_targets > kMaxOperands) return std::unexpected("too many targets");
-      for (std::size_t t = 0; t < num_targets && !r.failed; ++t) targets.push_back(BlockId(r.field<std::uint32_t>(0xFFFFFFFE)));
-      if (has_lines) i.line = r.optional<SourceLineId>();
-      f.append(i, ops, targets);
-    }
-  }
-  if (r.failed) return std::unexpected("binary RIR that is cut off or has a value out of range");
+  if (!r.failed)
+    r.list([&] {
+      const std::size_t num_insts = r.count();
+      Block b;
+      b.depth = static_cast<std::int32_t>(r.number(1001)) - 1;
+      b.freq = r.number();
+      b.name = r.optional<SymbolId>();
+      b.edge_from = r.optional<BlockId>();
+      b.edge_to = r.optional<BlockId>();
+      f.begin_block(b);
+      for (std::size_t n = 0; n < num_insts && !r.failed; ++n) read_inst(r, f, has_lines, ops, targets);
+    });
+  if (r.failed) return std::unexpected(std::move(r.error));
   if (r.left() != 0) return std::unexpected("bytes after the end of binary RIR");
   if (const auto faults = check(f, 1); !faults.empty()) return std::unexpected(to_string(f, faults[0]));
   return f;

@@ -15,7 +15,7 @@ namespace regduel::ir {
 inline constexpr int kBinaryVersion = 2;  // the newest
 
 [[nodiscard]] std::vector<std::uint8_t> encode(const Function& f);
-// Cost and memory: O(bytes), whatever they say of themselves. Never throws on any input.
+// Cost and memory: O(bytes), whatever counts the bytes claim. Never throws on any input.
 [[nodiscard]] std::expected<Function, std::string> decode(std::span<const std::uint8_t> bytes);
 // True where the bytes begin like the binary form.
 [[nodiscard]] bool looks_binary(std::span<const std::uint8_t> bytes);

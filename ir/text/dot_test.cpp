@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
+#include "base/testing.h"
 #include "ir/text/text.h"
 
 namespace regduel::ir {

@@ -19,8 +19,8 @@ inline constexpr int kTextVersion = 1;
 [[nodiscard]] std::string print(const Function& f, const Operand& op);  // one operand
 [[nodiscard]] std::string print_type(const VReg& v);                    // "b32", "f64", "pred"
 
-// Parses and checks well-formedness (check.h), so that what it returns can be used at once. The error names the first
-// thing that is wrong, with line and column. Cost: O(bytes). Never throws on any input.
+// Parses and checks well-formedness (check.h), so the result can be used at once. The error names the first fault, with
+// line and column. Cost: O(bytes). Never throws on any input.
 [[nodiscard]] Parsed<Module> parse(std::string_view text, std::string_view file_name = "");
 
 }  // namespace regduel::ir

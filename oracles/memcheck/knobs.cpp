@@ -1,68 +1,44 @@
 // The knobs of memcheck by name (source 000 "Knob Interactions"). See memcheck.h; tested by memcheck_test.cpp and cli/cli_test.cpp.
 
-#include <array>
-
-#include <fmt/format.h>
-
 #include "oracles/memcheck/memcheck.h"
 
 namespace regduel::oracles {
 namespace {
 
-constexpr std::string_view kDump = "DUMPIR", kIgnore = "IgnorePotentialMixedSizeProblems", kGate = "memcheck";
+constexpr std::string_view kDump = "DUMPIR", kPhase = "AllocateRegisters";
 
-// A flag stands alone or with a value.
-std::optional<bool> flag(std::optional<std::string_view> value) {
-  if (!value || *value == "1" || *value == "true") return true;
-  if (*value == "0" || *value == "false") return false;
-  return std::nullopt;
+bool read_phase(MemcheckOptions& options, std::string_view phase) {
+  options.dump_ir = options.dump_ir || phase == kPhase;
+  return phase == kPhase;
+}
+
+const ir::KnobTable<MemcheckOptions>& table() {
+  static const ir::KnobTable<MemcheckOptions> knobs(
+      "memcheck",
+      {
+          {{.name = std::string(kDump),
+            .id = 266,
+            .type = "phase",
+            .source = "source 000 \"Knob Interactions\"",
+            .help = "DUMPIR=AllocateRegisters: the producers and the problem of each mismatch, instead of the counters alone",
+            .samples = {std::string(kPhase)}},
+           std::string(kPhase),
+           read_phase},
+          {ir::knob("IgnorePotentialMixedSizeProblems", "source 000 \"Knob Interactions\"",
+                    "no hint at mixed sizes with extra defs", {"0", "1"}),
+           &MemcheckOptions::ignore_potential_mixed_size_problems},
+          {ir::knob("memcheck", "source 000 \"Knob Interactions\", function+1384", "0: memcheck is not run at all", {"0", "1"}),
+           &MemcheckOptions::is_on},
+      });
+  return knobs;
 }
 
 }  // namespace
 
-std::span<const ir::KnobInfo> memcheck_knobs() {
-  static const std::array<ir::KnobInfo, 3> knobs = {{
-      {std::string(kDump),
-       266,
-       "phase",
-       "",
-       "source 000 \"Knob Interactions\"",
-       "DUMPIR=AllocateRegisters: the producers and the problem of each mismatch, instead of the counters alone",
-       {"AllocateRegisters"}},
-      {std::string(kIgnore),
-       -1,
-       "bool",
-       "0",
-       "source 000 \"Knob Interactions\"",
-       "no hint at mixed sizes with extra defs",
-       {"0", "1"}},
-      {std::string(kGate),
-       -1,
-       "bool",
-       "1",
-       "source 000 \"Knob Interactions\", function+1384",
-       "0: memcheck is not run at all",
-       {"0", "1"}},
-  }};
-  return knobs;
-}
+std::span<const ir::KnobInfo> memcheck_knobs() { return table().infos(); }
 
 std::expected<void, std::string> set_knob(MemcheckOptions& options, std::string_view name, std::optional<std::string_view> value) {
-  if (name == kDump) {
-    if (value != "AllocateRegisters")
-      return std::unexpected(fmt::format("{}: the one phase that can be dumped is AllocateRegisters", name));
-    options.dump_ir = true;
-    return {};
-  }
-  if (name != kIgnore && name != kGate) {
-    std::string known;
-    for (const ir::KnobInfo& k : memcheck_knobs()) known += fmt::format("{}{}", known.empty() ? "" : ", ", k.name);
-    return std::unexpected(fmt::format("no knob \"{}\" (there are {})", name, known));
-  }
-  const std::optional<bool> is_set = flag(value);
-  if (!is_set) return std::unexpected(fmt::format("{}: expected 0 or 1, found \"{}\"", name, *value));
-  (name == kIgnore ? options.ignore_potential_mixed_size_problems : options.is_on) = *is_set;
-  return {};
+  return table().set(options, name, value.value_or(name == kDump ? "" : "1"));  // a flag stands alone or with a value
 }
 
 }  // namespace regduel::oracles

@@ -47,7 +47,7 @@ struct MemcheckOptions {
 };
 inline constexpr std::string_view kSwitchedOff = "memcheck is switched off (knob memcheck=0)";
 [[nodiscard]] std::span<const ir::KnobInfo> memcheck_knobs();
-// NAME or NAME=VALUE. The error says in one line which knobs, or which values, there are.
+// NAME or NAME=VALUE. The error is one line that names the knob and the values that it takes.
 [[nodiscard]] std::expected<void, std::string> set_knob(MemcheckOptions& options, std::string_view name,
                                                         std::optional<std::string_view> value);
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "base/golden.h"
+#include "base/testing.h"
 #include "ir/check.h"
 #include "oracles/memcheck/memcheck.h"
 #include "oracles/memcheck/testing.h"

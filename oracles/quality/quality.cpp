@@ -1,6 +1,6 @@
-// Figures of an allocation, counted anew from the two programs. MaxLive: max_live.h. Loop depths: loops.h. Occupancy: whole
-// blocks of threads that fit an SM by registers (granularity of a warp's registers), shared memory, blocks and warps.
-// Tested by quality_test.cpp.
+// Figures of an allocation, counted anew from the two programs. MaxLive: max_live.h. Weights of blocks: ir/loops.h. Occupancy:
+// whole blocks of threads that fit an SM by registers (granularity of a warp's registers), shared memory, blocks and warps. Tested
+// by quality_test.cpp.
 
 #include "oracles/quality/quality.h"
 
@@ -11,8 +11,8 @@
 
 #include "ir/allocator.h"
 #include "oracles/before.h"
+#include "ir/loops.h"
 #include "oracles/collector.h"
-#include "oracles/quality/loops.h"
 #include "oracles/quality/max_live.h"
 
 namespace regduel::oracles {
@@ -30,26 +30,10 @@ void add_weighted(std::optional<std::int64_t>& sum, std::int64_t count, std::int
   sum = is_known ? std::optional(result) : std::nullopt;
 }
 
-// Of the blocks of the program before.
-std::vector<std::int64_t> weights(const Function& f, const ir::Cfg& cfg) {
-  constexpr std::int64_t kBase = 10;
-  std::vector<std::int64_t> weight(f.blocks.size(), 1);
-  const std::vector<int> computed = loop_depths(cfg);
-  for (std::size_t b = 0; b < f.blocks.size(); ++b) {
-    if (f.blocks[b].freq != 0) {
-      weight[b] = static_cast<std::int64_t>(std::min<std::uint64_t>(f.blocks[b].freq, kMostWeight));
-      continue;
-    }
-    const int depth = f.blocks[b].depth >= 0 ? f.blocks[b].depth : computed[b];
-    for (int d = 0; d < depth && weight[b] < kMostWeight; ++d) weight[b] *= kBase;
-  }
-  return weight;
-}
-
-// The figures of the program before alone.
+// What the program before contributes on its own.
 struct FiguresBefore {
   explicit FiguresBefore(const Before& before)
-      : max_live(oracles::max_live(before.program(), before.cfg())), weights(oracles::weights(before.program(), before.cfg())) {}
+      : max_live(oracles::max_live(before.program(), before.cfg())), weights(ir::block_weights(before.program(), before.cfg())) {}
 
   ir::PerFile<int> max_live;
   std::vector<std::int64_t> weights;  // of each block

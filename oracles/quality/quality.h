@@ -45,10 +45,6 @@ struct Measures {
   friend bool operator==(const Measures&, const Measures&) = default;
 };
 
-// The most that a block weighs: 10 ^ 9, loops nested nine deep. 16 bytes moved by each of 10 ^ 8 instructions in such loops still
-// add up.
-inline constexpr std::int64_t kMostWeight = 1'000'000'000;
-
 // Cycles until the next instruction can use a result: about the measured values from sm_70 on, with memory in the first cache. An
 // estimate for comparing two allocations of one program, which differ in their inserted instructions.
 struct Latency {
@@ -58,9 +54,8 @@ struct Latency {
 };
 inline constexpr Latency kLatency;
 
-// Requires: both well-formed; `after` may be any program whatever, also before itself. The weight of a block is its frequency, or
-// 10 ^ loop depth where it gives none, and at most kMostWeight. Cost: O(size of after), and near-linear in `before` and its live
-// sets once for each Before.
+// Requires: both well-formed; `after` may be any program whatever, also before itself. A block weighs what ir::block_weights says.
+// Cost: O(size of after), and near-linear in `before` and its live sets once for each Before.
 [[nodiscard]] Measures measure(const Before& before, const ir::Function& after);
 
 // Skipped if the case has no claims. Cost: that of measure(), less if the case has its measures.

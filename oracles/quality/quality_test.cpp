@@ -2,6 +2,7 @@
 
 #include "oracles/quality/quality.h"
 
+#include "ir/loops.h"
 #include "oracles/quality/max_live.h"
 #include "oracles/testing.h"
 
@@ -341,12 +342,12 @@ TEST(Quality, ABlockWeighsAtMostWhatNineLoopsDo) {
     const char* block;
     std::int64_t weight;
   } rows[] = {{"depth 8", 100'000'000},
-              {"depth 9", kMostWeight},
-              {"depth 10", kMostWeight},
-              {"depth 900", kMostWeight},
+              {"depth 9", ir::kMostWeight},
+              {"depth 10", ir::kMostWeight},
+              {"depth 900", ir::kMostWeight},
               {"freq 999999999", 999'999'999},
-              {"freq 1000000001", kMostWeight},
-              {"freq 9223372036854775807", kMostWeight}};
+              {"freq 1000000001", ir::kMostWeight},
+              {"freq 9223372036854775807", ir::kMostWeight}};
   for (const auto& row : rows) {
     const std::string block = std::string("  block b0 ") + row.block + "\n";
     const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + block + "    #0 exit\n");

@@ -1,9 +1,9 @@
-// Congruence classes: nodes that become one vreg, each class with the union of the ranges of its nodes. Two classes *interfere*
-// where intervals of them overlap that hold different values (Sreedhar et al. 1999, "phi congruence classes"; Boissinot et al.
-// 2009, "Linear-time interference checking" asks the same of two classes).
+// Congruence classes: sets of nodes that become one vreg, each with the union of the live ranges of its nodes. Two classes
+// *interfere* if two of their intervals overlap and hold different values (Sreedhar et al. 1999, "phi congruence classes";
+// Boissinot et al. 2009, "Linear-time interference checking" asks the same of two classes).
 //
-// The intervals of a class are a tree ordered by their begins, and of two classes the smaller one is looked up in, and goes into,
-// the larger: n intervals altogether cost O(n log^2 n), however they are merged. Tested by congruence_test.cpp.
+// The intervals of a class are a tree ordered by their begins. A query or a merge walks the smaller of two classes and looks each
+// interval up in the larger, so n intervals cost O(n log^2 n) altogether, in any order of merges. Tested by congruence_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace regduel::passes::conventional {
 
 class Congruence {
  public:
-  // Every node in a class of its own.
+  // Makes a class of each node.
   explicit Congruence(std::span<const LiveRange> ranges);
 
   // The first node of the class, the smallest.

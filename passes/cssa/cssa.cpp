@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "base/planted.h"
+#include "ir/loops.h"
 #include "ir/text/text.h"
 #include "passes/cssa/congruence.h"
 #include "passes/cssa/live_ranges.h"
 #include "passes/cssa/moves_in_order.h"
 #include "passes/cssa/phi_copies.h"
-#include "passes/frequency.h"
 
 namespace regduel::passes {
 namespace {
@@ -39,7 +39,7 @@ struct Settings {
 class Translation {
  public:
   Translation(const Function& f, const Settings& settings, const PassOptions& options)
-      : f_(f), settings_(settings), fuel_(options.fuel), trace_(options.trace), cfg_(f), weights_(block_frequencies(f, cfg_)),
+      : f_(f), settings_(settings), fuel_(options.fuel), trace_(options.trace), cfg_(f), weights_(block_weights(f, cfg_)),
         phis_(f, cfg_, weights_, fuel_), ranges_(f, cfg_, phis_, settings.by_values), classes_(ranges_.by_node()),
         out_(f.clone_header()) {}
 
@@ -236,7 +236,7 @@ class Translation {
   ir::Fuel* fuel_;
   ir::Trace* trace_;
   const ir::Cfg cfg_;
-  const std::vector<std::uint64_t> weights_;
+  const std::vector<std::int64_t> weights_;
   const PhiCopies phis_;
   const LiveRanges ranges_;
   Congruence classes_;
@@ -248,45 +248,25 @@ class Translation {
   std::size_t merged_ = 0, inserted_ = 0, on_edges_ = 0, left_out_ = 0;
 };
 
-ir::KnobInfo knob(const char* name, const char* type, const char* default_value, const char* help,
-                  std::vector<std::string> samples) {
-  ir::KnobInfo info;
-  info.name = name;
-  info.type = type;
-  info.default_value = default_value;
-  info.source = "source 004, CSSA Coalescing";
-  info.help = help;
-  info.samples = std::move(samples);
-  return info;
-}
+constexpr const char* kKnobSource = "source 004, CSSA Coalescing";
 
-const std::vector<ir::KnobInfo>& infos() {
-  static const std::vector<ir::KnobInfo> list = {
-      knob("cssa-coalesce", "bool", "1", "operands of phis become one vreg; 0: each of them has a copy", {"0", "1"}),
-      knob("cssa-verbosity", "int 0 to 3", "0", "how much the trace says: 1 a line a function, 2 classes and copies, 3 attempts",
-           {}),
-      knob("cssa-dump-before", "bool", "0", "the trace begins with the program (dump-before-cssa)", {}),
-      knob("cssa-usedessa", "bool", "0",
-           "vregs interfere: 0 where both live (Sreedhar 1999), 1 with different values (Boissinot 2009)", {"0", "1"}),
-  };
-  return list;
-}
-
-std::expected<Settings, std::string> settings_of(std::span<const std::pair<std::string, std::string>> knobs) {
-  Settings s;
-  for (const auto& [name, value] : knobs) {
-    const auto at = std::ranges::find_if(infos(), [&](const ir::KnobInfo& k) { return k.name == name; });
-    if (at == infos().end()) return std::unexpected(fmt::format("cssa has no knob \"{}\"", name));
-    const int most = name == "cssa-verbosity" ? 3 : 1;
-    if (value.size() != 1 || value[0] < '0' || value[0] > '0' + most)
-      return std::unexpected(fmt::format("knob {}: expected {}, found \"{}\"", name, at->type, value));
-    const int number = value[0] - '0';
-    if (name == "cssa-coalesce") s.coalesce = number != 0;
-    else if (name == "cssa-verbosity") s.verbosity = number;
-    else if (name == "cssa-dump-before") s.dump_before = number != 0;
-    else s.by_values = number != 0;
-  }
-  return s;
+const ir::KnobTable<Settings>& table() {
+  static const ir::KnobTable<Settings> knobs(
+      "cssa",
+      {
+          {ir::knob("cssa-coalesce", kKnobSource, "operands of phis become one vreg; 0: each of them has a copy", {"0", "1"}),
+           &Settings::coalesce},
+          {ir::knob("cssa-verbosity", kKnobSource,
+                    "how much the trace says: 1 a line a function, 2 classes and copies, 3 attempts"),
+           &Settings::verbosity,
+           {0, 3}},
+          {ir::knob("cssa-dump-before", kKnobSource, "the trace begins with the program (dump-before-cssa)"),
+           &Settings::dump_before},
+          {ir::knob("cssa-usedessa", kKnobSource,
+                    "vregs interfere: 0 where both live (Sreedhar 1999), 1 with different values (Boissinot 2009)", {"0", "1"}),
+           &Settings::by_values},
+      });
+  return knobs;
 }
 
 void dump(const Function& f, ir::Trace& trace) {
@@ -302,9 +282,9 @@ class Cssa final : public Pass {
  public:
   std::string_view name() const override { return "cssa"; }
   std::string_view what_it_does() const override { return "operands of a phi become one vreg, or get copies; phis go"; }
-  std::vector<ir::KnobInfo> knobs() const override { return infos(); }
+  std::span<const ir::KnobInfo> knobs() const override { return table().infos(); }
   std::expected<Function, std::string> run(const Function& program, const ir::Target&, const PassOptions& options) const override {
-    const auto settings = settings_of(options.knobs);
+    const auto settings = table().parse(options.knobs);
     if (!settings) return std::unexpected(settings.error());
     if (settings->dump_before && options.trace != nullptr) dump(program, *options.trace);
     return Translation(program, *settings, options).run();

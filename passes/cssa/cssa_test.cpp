@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
 #include "base/io.h"
+#include "base/testing.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "passes/testing.h"
@@ -114,7 +114,7 @@ TEST(Cssa, KnobsThatThereAreNotAndValuesThatTheyCannotHave) {
     const auto result = cssa().run(f, ir::default_target(), {.knobs = Knobs{{name, value}}});
     return result ? "" : result.error();
   };
-  EXPECT_EQ(error("cssa-nothing", "1"), "cssa has no knob \"cssa-nothing\"");
+  EXPECT_EQ(error("cssa-nothing", "1"), "cssa has no knob \"cssa-nothing\" (regduel knobs --with cssa)");
   EXPECT_EQ(error("cssa-coalesce", "2"), "knob cssa-coalesce: expected bool, found \"2\"");
   EXPECT_EQ(error("cssa-verbosity", "4"), "knob cssa-verbosity: expected int 0 to 3, found \"4\"");
   EXPECT_EQ(error("cssa-usedessa", ""), "knob cssa-usedessa: expected bool, found \"\"");

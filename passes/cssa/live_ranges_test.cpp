@@ -25,17 +25,32 @@ struct Case {
   }
   ir::Function f;
   ir::Cfg cfg;
-  std::vector<std::uint64_t> weights;
+  std::vector<std::int64_t> weights;
   PhiCopies phis;
   LiveRanges ranges;
 };
 using Range = std::vector<Interval>;
 
 constexpr const char* kLoop =
-    "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 P pred\n"
-    "block b0\n#0 %0 = ld 0\n#1 %3 = setp 0\n#2 bra -> b1\n"                           // places 0-6: points 0-13
-    "block b1\n#3 %1 = phi b0: %0, b3: %2\n#4 %2 = add %1, 1\n#5 cbra %3 -> b3, b2\n"  // places 7-12: points 14-25
-    "block b2\n#6 exit\nblock b3\n#7 bra -> b1\n";                                     // places 13-17 and 18-22
+    R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 P pred
+block b0
+#0 %0 = ld 0
+#1 %3 = setp 0
+#2 bra -> b1
+)"   // places 0-6: points 0-13
+    R"(block b1
+#3 %1 = phi b0: %0, b3: %2
+#4 %2 = add %1, 1
+#5 cbra %3 -> b3, b2
+)"   // places 7-12: points 14-25
+    R"(block b2
+#6 exit
+block b3
+#7 bra -> b1
+)";  // places 13-17 and 18-22
 
 TEST(LiveRanges, OfALoop) {
   const Case c(kLoop);
@@ -64,19 +79,40 @@ TEST(LiveRanges, WithValuesTheHeadHoldsThatOfTheResult) {
 
 TEST(LiveRanges, WhatNoDefReachesIsNotLive) {
   const Case c(
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nvreg %3 R b32\n"
-      "block b0\n#0 %2 = setp 0\n#1 cbra %2 -> b1, b2\n"                                              // places 0-5
-      "block b1\n#2 @%2 %0 = ld 0\n#3 bra -> b2\n"                                                    // places 6-11
-      "block b2\n#4 %1 = phi b0: %0, b1: %3\n#5 st %0, %1 !write\n#6 %1{early} = op %3\n#7 exit\n");  // places 12-18
+      R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 P pred
+vreg %3 R b32
+block b0
+#0 %2 = setp 0
+#1 cbra %2 -> b1, b2
+)"    // places 0-5
+      R"(block b1
+#2 @%2 %0 = ld 0
+#3 bra -> b2
+)"    // places 6-11
+      R"(block b2
+#4 %1 = phi b0: %0, b1: %3
+#5 st %0, %1 !write
+#6 %1{early} = op %3
+#7 exit
+)");  // places 12-18
   EXPECT_EQ(c.ranges[0], (Range{{17, 29, 0}})) << "from the guarded load on: in b0 there is nothing";
   EXPECT_EQ(c.ranges[3], (Range{{30, 31, 3}})) << "nowhere but beside the early-clobber def, which must not write it";
 }
 
 TEST(LiveRanges, ADefThatNothingReadsIsAPoint) {
   const Case c(
-      "vreg %0 R b32\nvreg %1 R b32\n"
-      "block b0\n#0 %0 = ld 0\n#1 bra -> b1\n"
-      "block b1\n#2 %1 = phi b0: %0\n#3 %0 = ld 1\n#4 exit\n");
+      R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = ld 0
+#1 bra -> b1
+block b1
+#2 %1 = phi b0: %0
+#3 %0 = ld 1
+#4 exit
+)");
   EXPECT_EQ(c.ranges[1].size(), 1u);
   EXPECT_EQ(c.ranges[1][0].end, c.ranges[1][0].begin + 1);
   EXPECT_EQ(c.ranges[0].back().end, c.ranges[0].back().begin + 1);
@@ -84,20 +120,41 @@ TEST(LiveRanges, ADefThatNothingReadsIsAPoint) {
 
 TEST(LiveRanges, DefsOfOneInstructionOverlapThoughNothingReadsThem) {
   const Case c(
-      "vreg %0 R b32\nvreg %1 R b32\n"
-      "block b0\n#0 %0 = ld 0\n#1 bra -> b1\n"
-      "block b1\n#2 %1 = phi b0: %0\n#3 st %1 !write\n#4 ld 2\n#5 %1{early}, %0 = ld 1\n#6 exit\n");
+      R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = ld 0
+#1 bra -> b1
+block b1
+#2 %1 = phi b0: %0
+#3 st %1 !write
+#4 ld 2
+#5 %1{early}, %0 = ld 1
+#6 exit
+)");
   const Interval early = c.ranges[1].back(), late = c.ranges[0].back();
   EXPECT_EQ(early.end, early.begin + 2);
   EXPECT_EQ(late, (Interval{early.begin + 1, early.end, late.value}));
 }
 
 TEST(LiveRanges, CopiesHaveOneValueWhereEachHasOneDef) {
-  const std::string before = "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 P pred\nblock b0\n#0 %0 = ld 0\n";
+  const std::string before = R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 P pred
+block b0
+#0 %0 = ld 0
+)";
   const std::string behind =
-      "#3 %3 = setp 0\n#4 cbra %3 -> b1, b2\nblock b1\n#5 bra -> b2\nblock b2\n#6 %2 = phi b0: %0, b1: %1\n#7 st %2, %0, %1 "
-      "!write\n"
-      "#8 exit\n";
+      R"(#3 %3 = setp 0
+#4 cbra %3 -> b1, b2
+block b1
+#5 bra -> b2
+block b2
+#6 %2 = phi b0: %0, b1: %1
+#7 st %2, %0, %1 !write
+#8 exit
+)";
   const auto values = [&](const std::string& copy) {
     const Case c(before + copy + behind, true);
     return std::vector{c.ranges[0].front().value, c.ranges[1].front().value, c.ranges[2].front().value};

@@ -1,6 +1,6 @@
-// A parallel copy as copies one after the other: a copy goes out once nothing waits to read what it writes, and a cycle is broken
-// by saving one vreg of it (Boissinot et al. 2009, algorithm 1). One by one they demand no more registers than the widest of them.
-// Tested by moves_in_order_test.cpp.
+// A parallel copy as a sequence of copies (Boissinot et al. 2009, algorithm 1): a move is emitted once no other move still reads
+// its def, and a cycle is broken by saving one of its vregs. The sequence demands no more registers than its widest move. Tested by
+// moves_in_order_test.cpp.
 #pragma once
 
 #include <functional>

@@ -13,7 +13,7 @@ Kind Kind::of(const ir::VReg& v) {
   return {v.cls, v.type == ir::TypeKind::F, (v.flags & ir::kVRegUniform) != 0, v.width, v.align_log2};
 }
 
-PhiCopies::PhiCopies(const ir::Function& f, const ir::Cfg& cfg, std::span<const std::uint64_t> weight_of, ir::Fuel* fuel)
+PhiCopies::PhiCopies(const ir::Function& f, const ir::Cfg& cfg, std::span<const std::int64_t> weight_of, ir::Fuel* fuel)
     : f_(f), cfg_(cfg), weight_of_(weight_of), is_apart_(f.insts.size(), 0) {
   find_demand();
   std::vector<ir::Storage> written;
@@ -59,8 +59,8 @@ PhiCopies::PhiCopies(const ir::Function& f, const ir::Cfg& cfg, std::span<const 
   group(on_edges_, false, true);
 }
 
-std::uint64_t PhiCopies::weight_on_edge(BlockId from, BlockId to) const {
-  const std::uint64_t weight = weight_of_[from.index()];
+std::int64_t PhiCopies::weight_on_edge(BlockId from, BlockId to) const {
+  const std::int64_t weight = weight_of_[from.index()];
   return cfg_.is_critical(from, to) ? std::min(weight, weight_of_[to.index()]) : weight;
 }
 
@@ -98,8 +98,8 @@ bool PhiCopies::may_take_apart(const Inst& i, const ir::VReg& hub) const {
 ir::VReg PhiCopies::hub_of(BlockId b, const Inst& i) const {
   const auto ops = f_.operands_of(i);
   const auto preds = f_.targets_of(i);
-  std::vector<std::tuple<Kind, std::uint64_t, VRegId>> candidates;
-  const auto add = [&](const Operand& op, std::uint64_t weight) {
+  std::vector<std::tuple<Kind, std::int64_t, VRegId>> candidates;
+  const auto add = [&](const Operand& op, std::int64_t weight) {
     if (!is_free(op.vreg())) return;
     const Kind kind = Kind::of(f_.vreg(op.vreg()));
     if (kind.is_uniform != Kind::of(f_.vreg(ops[0].vreg())).is_uniform) return;

@@ -41,12 +41,12 @@ struct Kind {
 
 // A copy between a hub and what stands in the phi.
 struct PhiCopy {
-  ir::BlockId block;         // at its end, before the terminator; or at its head, behind the phis that stay
-  bool at_head = false;      // hub to `outside`; else the other way
-  bool on_edge = false;      // not at the end of `block`, but on the critical edge from there: an operand of a phi that stays
-  std::uint32_t phi = 0;     // index of PhiCopies::phis()
-  ir::Operand outside;       // as it stands in the phi
-  std::uint64_t weight = 1;  // executions of the block, or of the edge, at most 10^9
+  ir::BlockId block;        // at its end, before the terminator; or at its head, behind the phis that stay
+  bool at_head = false;     // hub to `outside`; else the other way
+  bool on_edge = false;     // not at the end of `block`, but on the critical edge from there: an operand of a phi that stays
+  std::uint32_t phi = 0;    // index of PhiCopies::phis()
+  ir::Operand outside;      // as it stands in the phi
+  std::int64_t weight = 1;  // executions of the block, or of the edge, at most 10^9
 };
 
 struct Phi {
@@ -58,7 +58,7 @@ struct Phi {
 class PhiCopies {
  public:
   // `weight_of` by block. All of these live as long as this.
-  PhiCopies(const ir::Function& f, const ir::Cfg& cfg, std::span<const std::uint64_t> weight_of, ir::Fuel* fuel);
+  PhiCopies(const ir::Function& f, const ir::Cfg& cfg, std::span<const std::int64_t> weight_of, ir::Fuel* fuel);
 
   [[nodiscard]] std::span<const Phi> phis() const { return phis_; }          // in program order
   [[nodiscard]] std::span<const PhiCopy> copies() const { return copies_; }  // phi after phi
@@ -77,7 +77,7 @@ class PhiCopies {
 
  private:
   void find_demand();
-  [[nodiscard]] std::uint64_t weight_on_edge(ir::BlockId from, ir::BlockId to) const;
+  [[nodiscard]] std::int64_t weight_on_edge(ir::BlockId from, ir::BlockId to) const;
   [[nodiscard]] bool is_demanded(const ir::VReg& v) const;
   [[nodiscard]] bool may_be_copied(const ir::Operand& op) const;
   [[nodiscard]] bool may_take_apart(const ir::Inst& i, const ir::VReg& hub) const;
@@ -85,7 +85,7 @@ class PhiCopies {
 
   const ir::Function& f_;
   const ir::Cfg& cfg_;
-  std::span<const std::uint64_t> weight_of_;
+  std::span<const std::int64_t> weight_of_;
   // The most units of one root of some instruction that is no phi, by file and by least alignment (log2).
   ir::PerFile<std::array<int, 9>> demanded_ = {};
   std::vector<Phi> phis_;

@@ -10,20 +10,35 @@ namespace regduel::passes::conventional {
 namespace {
 
 constexpr std::string_view kJoin =
-    "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R f32\n  vreg %2 R f32\n  vreg %3 P pred\n  vreg %4 "
-    "R "
-    "b64\n"
-    "  block b0\n    #0 %0 = ld 0\n    #1 %3 = setp 0\n    #2 cbra %3 -> b1, b2\n"
-    "  block b1\n    #3 %1 = ld 1\n    #4 bra -> b2\n"
-    "  block b2\n    #5 %2 = phi b0: %0, b1: %1, b3: %1\n    #6 %4 = phi b0: %4, b1: %4, b3: %4\n    #7 st %2 !write\n    #8 exit\n"
-    "  block b3\n    #9 bra -> b2\n";
+    R"(rir 1
+func @f kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R f32
+  vreg %2 R f32
+  vreg %3 P pred
+  vreg %4 R b64
+  block b0
+    #0 %0 = ld 0
+    #1 %3 = setp 0
+    #2 cbra %3 -> b1, b2
+  block b1
+    #3 %1 = ld 1
+    #4 bra -> b2
+  block b2
+    #5 %2 = phi b0: %0, b1: %1, b3: %1
+    #6 %4 = phi b0: %4, b1: %4, b3: %4
+    #7 st %2 !write
+    #8 exit
+  block b3
+    #9 bra -> b2
+)";
 
 struct Case {
   explicit Case(std::string_view text, ir::Fuel* fuel = nullptr)
       : f(ir::parse(text)->functions.front()), cfg(f), weights(f.blocks.size(), 1), phis(f, cfg, weights, fuel) {}
   ir::Function f;
   ir::Cfg cfg;
-  std::vector<std::uint64_t> weights;
+  std::vector<std::int64_t> weights;
   PhiCopies phis;
 };
 

@@ -10,7 +10,7 @@
 #include "base/check_macro.h"
 #include "ir/cfg.h"
 #include "ir/check.h"
-#include "passes/frequency.h"
+#include "ir/loops.h"
 #include "passes/llvm/joiner.h"
 #include "passes/llvm/live_intervals.h"
 #include "passes/llvm/rewrite.h"

@@ -1,5 +1,5 @@
-// The driver of the LLVM-style coalescer: which copies it looks at, in which order, what it does where a join fails, and the
-// program that is left. Source: LLVM's RegisterCoalescer::joinAllIntervals; source 004, "Standard LLVM RegisterCoalescer".
+// The driver of the LLVM-style coalescer: the copies that it tries to join, their order, the fallbacks when a join fails, and the
+// resulting program. Source: LLVM's RegisterCoalescer::joinAllIntervals; source 004, "Standard LLVM RegisterCoalescer".
 //
 // What counts as a copy: each pair of a copy instruction between whole roots; each use of a phi, a copy at the end of its
 // predecessor; each tie of a def to a use that dies there (two_address.h has seen to the others), which costs nothing where the

@@ -56,11 +56,11 @@ class Joiner {
   // architectural vreg, or copies between a narrow vreg, which has a whole unit, and a part. Or any copy that gives up registers
   // (pass.h). Or one of two phis that write one root.
   [[nodiscard]] bool is_pinned(std::uint32_t inst) const;
-  // A pair of a copy, or a phi (k = 0), that writes what is there already, or something that matters to nothing.
+  // Erases a pair of a copy, or a phi (k = 0), that writes a value which the register holds already or which no instruction needs.
   void erase(std::uint32_t inst, std::size_t k);
   [[nodiscard]] bool is_erased(std::uint32_t inst, std::size_t k) const;
-  // A copy that has become a repetition of the def of its value `v`: it reads nothing any more, and where its use was there may be
-  // another value by and by.
+  // Replaces a copy by a repetition of the def of its value `v`. It reads no register any more, so other joins may put another
+  // value where its use was.
   void rematerialise(std::uint32_t inst, ValueId v) { repeated_value_[inst] = v; }
   [[nodiscard]] bool is_rematerialised(std::uint32_t inst) const { return repeated_value_[inst] != kNone; }
   // Makes the interval of a representative as small as what is left of its uses allows. Cost: O(its size log its size + uses).

@@ -10,8 +10,16 @@ namespace regduel::passes::llvm {
 namespace {
 
 constexpr const char* kVRegs =
-    "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 P pred\n  vreg %4 R b64\n  vreg %5 R b64\n  vreg %6 R f32\n"
-    "  vreg %7 R b32 fixed R4\n  vreg %8 R b64 align 1\n";
+    R"(  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  vreg %3 P pred
+  vreg %4 R b64
+  vreg %5 R b64
+  vreg %6 R f32
+  vreg %7 R b32 fixed R4
+  vreg %8 R b64 align 1
+)";
 
 ir::Function parsed(const std::string& blocks) {
   const auto module = ir::parse("rir 1\nfunc @f kernel target sm_90 threads 1\n" + std::string(kVRegs) + blocks);
@@ -31,45 +39,110 @@ int joined(const std::string& blocks, std::uint32_t a, std::uint32_t b) {
 std::string straight(const std::string& insts) { return "  block b0\n" + insts + "    #99 exit\n"; }
 
 TEST(Joiner, ACopyThatKillsItsSourceIsNoConflict) {
-  EXPECT_EQ(joined(straight("    #0 %0 = ld\n    #1 %1 = copy %0\n    #2 st %1 !write\n"), 0, 1), 0);
+  EXPECT_EQ(joined(straight(R"(    #0 %0 = ld
+    #1 %1 = copy %0
+    #2 st %1 !write
+)"),
+                   0, 1),
+            0);
 }
 
 TEST(Joiner, ACopyMayOverlapItsSource) {
-  EXPECT_EQ(joined(straight("    #0 %0 = ld\n    #1 %1 = copy %0\n    #2 st %0, %1 !write\n"), 0, 1), 1);
+  EXPECT_EQ(joined(straight(R"(    #0 %0 = ld
+    #1 %1 = copy %0
+    #2 st %0, %1 !write
+)"),
+                   0, 1),
+            1);
 }
 
 TEST(Joiner, NotIfOneOfTheTwoChanges) {
-  EXPECT_EQ(joined(straight("    #0 %0 = ld\n    #1 %1 = copy %0\n    #2 %0 = add %0\n    #3 st %0, %1 !write\n"), 0, 1), -1);
-  EXPECT_EQ(joined(straight("    #0 %0 = ld\n    #1 %1 = copy %0\n    #2 %1 = add %1\n    #3 st %0, %1 !write\n"), 0, 1), -1);
-  EXPECT_EQ(joined(straight("    #0 %0 = ld\n    #1 %1 = copy %0\n    #2 %1 = ld\n    #3 st %0 !write\n"), 0, 1), -1)
+  EXPECT_EQ(joined(straight(R"(    #0 %0 = ld
+    #1 %1 = copy %0
+    #2 %0 = add %0
+    #3 st %0, %1 !write
+)"),
+                   0, 1),
+            -1);
+  EXPECT_EQ(joined(straight(R"(    #0 %0 = ld
+    #1 %1 = copy %0
+    #2 %1 = add %1
+    #3 st %0, %1 !write
+)"),
+                   0, 1),
+            -1);
+  EXPECT_EQ(joined(straight(R"(    #0 %0 = ld
+    #1 %1 = copy %0
+    #2 %1 = ld
+    #3 st %0 !write
+)"),
+                   0, 1),
+            -1)
       << "what nobody reads is written all the same";
 }
 
 TEST(Joiner, CopiesOfOneValueAreEqual) {
-  EXPECT_EQ(joined(straight("    #0 %2 = ld\n    #1 %0 = copy %2\n    #2 %1 = copy %2\n    #3 st %0, %1, %2 !write\n"), 0, 1), 1);
-  EXPECT_EQ(joined(straight("    #0 %0 = ld\n    #1 %2 = copy %0\n    #2 %1 = copy %2\n    #3 st %0, %1 !write\n"), 0, 1), 1);
+  EXPECT_EQ(joined(straight(R"(    #0 %2 = ld
+    #1 %0 = copy %2
+    #2 %1 = copy %2
+    #3 st %0, %1, %2 !write
+)"),
+                   0, 1),
+            1);
+  EXPECT_EQ(joined(straight(R"(    #0 %0 = ld
+    #1 %2 = copy %0
+    #2 %1 = copy %2
+    #3 st %0, %1 !write
+)"),
+                   0, 1),
+            1);
 }
 
 TEST(Joiner, CopiesOfOneRegisterNeedNotBe) {
-  EXPECT_EQ(
-      joined(straight("    #0 %2 = ld\n    #1 %0 = copy %2\n    #2 %2 = ld\n    #3 %1 = copy %2\n    #4 st %0, %1 !write\n"), 0, 1),
-      -1);
+  EXPECT_EQ(joined(straight(R"(    #0 %2 = ld
+    #1 %0 = copy %2
+    #2 %2 = ld
+    #3 %1 = copy %2
+    #4 st %0, %1 !write
+)"),
+                   0, 1),
+            -1);
 }
 
 // The value of the last turn is another one than this turn's, although one instruction makes both.
 TEST(Joiner, TheSameInstructionMakesAnotherValueInEachTurn) {
-  EXPECT_EQ(joined("  block b0\n    #0 %0, %3 = ld\n    #1 bra -> b1\n  block b1\n    #2 %2 = ld\n    #3 %1 = copy %2\n"
-                   "    #4 st %0, %1 !write\n    #5 %0 = copy %2\n    #6 cbra %3 -> b1, b2\n  block b2\n    #7 exit\n",
+  EXPECT_EQ(joined(R"(  block b0
+    #0 %0, %3 = ld
+    #1 bra -> b1
+  block b1
+    #2 %2 = ld
+    #3 %1 = copy %2
+    #4 st %0, %1 !write
+    #5 %0 = copy %2
+    #6 cbra %3 -> b1, b2
+  block b2
+    #7 exit
+)",
                    0, 1),
             -1);
 }
 
 TEST(Joiner, TheTwoSidesOfASwapConflict) {
-  EXPECT_EQ(joined(straight("    #0 %0, %1 = ld\n    #1 %0, %1 = copy %1, %0\n    #2 st %0, %1 !write\n"), 0, 1), -1);
+  EXPECT_EQ(joined(straight(R"(    #0 %0, %1 = ld
+    #1 %0, %1 = copy %1, %0
+    #2 st %0, %1 !write
+)"),
+                   0, 1),
+            -1);
 }
 
 TEST(Joiner, TheTwoSidesOfASwapOfOneValueDoNot) {
-  EXPECT_EQ(joined(straight("    #0 %0 = ld\n    #1 %1 = copy %0\n    #2 %0, %1 = copy %1, %0\n    #3 st %0, %1 !write\n"), 0, 1),
+  EXPECT_EQ(joined(straight(R"(    #0 %0 = ld
+    #1 %1 = copy %0
+    #2 %0, %1 = copy %1, %0
+    #3 st %0, %1 !write
+)"),
+                   0, 1),
             2)
       << "one of the two pairs goes, the other is an identity";
 }
@@ -77,29 +150,75 @@ TEST(Joiner, TheTwoSidesOfASwapOfOneValueDoNot) {
 TEST(Joiner, TwoDefsOfOneInstructionConflictUnlessTheyMoveTheSame) {
   EXPECT_EQ(joined(straight("    #0 %0, %1 = ld\n    #1 st %0, %1 !write\n"), 0, 1), -1);
   EXPECT_EQ(joined(straight("    #0 %0, %1 = ld\n"), 0, 1), -1);
-  EXPECT_EQ(joined(straight("    #0 %2 = ld\n    #1 %0, %1 = copy %2, %2\n    #2 st %0, %1 !write\n"), 0, 1), 1);
+  EXPECT_EQ(joined(straight(R"(    #0 %2 = ld
+    #1 %0, %1 = copy %2, %2
+    #2 st %0, %1 !write
+)"),
+                   0, 1),
+            1);
 }
 
 TEST(Joiner, AnEarlyClobberDefConflictsWithWhatIsReadBesideIt) {
-  EXPECT_EQ(joined(straight("    #0 %0 = ld\n    #1 %1{early} = op %0\n    #2 st %1 !write\n"), 0, 1), -1);
+  EXPECT_EQ(joined(straight(R"(    #0 %0 = ld
+    #1 %1{early} = op %0
+    #2 st %1 !write
+)"),
+                   0, 1),
+            -1);
   EXPECT_EQ(joined(straight("    #1 %1{early} = op %0\n    #2 st %1 !write\n"), 0, 1), -1) << "an undefined value, too";
-  EXPECT_EQ(joined(straight("    #0 %0 = ld\n    #1 %1 = op %0\n    #2 st %1 !write\n"), 0, 1), 0);
+  EXPECT_EQ(joined(straight(R"(    #0 %0 = ld
+    #1 %1 = op %0
+    #2 st %1 !write
+)"),
+                   0, 1),
+            0);
 }
 
 TEST(Joiner, AGuardedCopyIsACopyWhereTheOldValueIsEqualOrNone) {
-  EXPECT_EQ(joined(straight("    #0 %0, %3 = ld\n    #1 @%3 %1 = copy %0\n    #2 st %0, %1 !write\n"), 0, 1), 1);
-  EXPECT_EQ(joined(straight("    #0 %0, %3 = ld\n    #1 %1 = ld\n    #2 @%3 %1 = copy %0\n    #3 st %0, %1 !write\n"), 0, 1), -1);
+  EXPECT_EQ(joined(straight(R"(    #0 %0, %3 = ld
+    #1 @%3 %1 = copy %0
+    #2 st %0, %1 !write
+)"),
+                   0, 1),
+            1);
+  EXPECT_EQ(joined(straight(R"(    #0 %0, %3 = ld
+    #1 %1 = ld
+    #2 @%3 %1 = copy %0
+    #3 st %0, %1 !write
+)"),
+                   0, 1),
+            -1);
 }
 
 TEST(Joiner, APartCopiedToTheSamePartIsNoConflict) {
-  EXPECT_EQ(joined(straight("    #0 %4 = ld\n    #1 %5 = copy %4\n    #2 %5.lo = copy %4.lo\n    #3 st %4, %5 !write\n"), 4, 5), 2);
-  EXPECT_EQ(joined(straight("    #0 %4 = ld\n    #1 %5 = copy %4\n    #2 %5.lo = copy %4.hi\n    #3 st %4, %5 !write\n"), 4, 5),
+  EXPECT_EQ(joined(straight(R"(    #0 %4 = ld
+    #1 %5 = copy %4
+    #2 %5.lo = copy %4.lo
+    #3 st %4, %5 !write
+)"),
+                   4, 5),
+            2);
+  EXPECT_EQ(joined(straight(R"(    #0 %4 = ld
+    #1 %5 = copy %4
+    #2 %5.lo = copy %4.hi
+    #3 st %4, %5 !write
+)"),
+                   4, 5),
             -1);
 }
 
 constexpr const char* kLostCopy =
-    "  block b0\n    #0 %0, %3 = ld\n    #1 bra -> b1\n  block b1\n    #2 %1 = phi b0: %0, b1: %2\n    #3 %2 = add %1\n"
-    "    #4 cbra %3 -> b1, b2\n  block b2\n    #5 st %1 !write\n    #6 exit\n";
+    R"(  block b0
+    #0 %0, %3 = ld
+    #1 bra -> b1
+  block b1
+    #2 %1 = phi b0: %0, b1: %2
+    #3 %2 = add %1
+    #4 cbra %3 -> b1, b2
+  block b2
+    #5 st %1 !write
+    #6 exit
+)";
 
 TEST(Joiner, LostCopy) {
   EXPECT_EQ(joined(kLostCopy, 1, 2), -1);
@@ -107,9 +226,20 @@ TEST(Joiner, LostCopy) {
 }
 
 std::string swap_by_phis(const char* second) {
-  return std::string("  block b0\n    #0 %0, %3 = ld\n    #1 %2 = ld\n    #2 bra -> b1\n  block b1\n    #3 %1 = phi b0: ") +
+  return std::string(R"(  block b0
+    #0 %0, %3 = ld
+    #1 %2 = ld
+    #2 bra -> b1
+  block b1
+    #3 %1 = phi b0: )") +
          second +
-         ", b1: %6\n    #4 %6 = phi b0: %0, b1: %1\n    #5 st %1, %6 !write\n    #6 cbra %3 -> b1, b2\n  block b2\n    #7 exit\n";
+         R"(, b1: %6
+    #4 %6 = phi b0: %0, b1: %1
+    #5 st %1, %6 !write
+    #6 cbra %3 -> b1, b2
+  block b2
+    #7 exit
+)";
 }
 
 TEST(Joiner, TheTwoPhisOfASwapConflictUnlessTheyBeginWithOneValue) {
@@ -120,8 +250,17 @@ TEST(Joiner, TheTwoPhisOfASwapConflictUnlessTheyBeginWithOneValue) {
 // The later one holds; neither is a copy by itself.
 TEST(Joiner, TwoPhisOfOneRootStay) {
   const ir::Function f = parsed(
-      "  block b0\n    #0 %0, %1, %3 = ld\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %1 = phi b0: %0, b2: %0\n"
-      "    #3 %1 = phi b0: %1, b2: %2\n    #4 st %1 !write\n    #5 exit\n  block b2\n    #6 bra -> b1\n");
+      R"(  block b0
+    #0 %0, %1, %3 = ld
+    #1 cbra %3 -> b1, b2
+  block b1
+    #2 %1 = phi b0: %0, b2: %0
+    #3 %1 = phi b0: %1, b2: %2
+    #4 st %1 !write
+    #5 exit
+  block b2
+    #6 bra -> b1
+)");
   const ir::Cfg cfg(f);
   LiveIntervals intervals(f, cfg);
   const Joiner joiner(f, intervals);
@@ -146,7 +285,11 @@ TEST(Joiner, OnlyLikeRootsMayShare) {
 
 // %0 and %1 conflict with each other's neighbours afterwards as both did before.
 TEST(Joiner, AJoinedIntervalIsThatOfBoth) {
-  const ir::Function f = parsed(straight("    #0 %0 = ld\n    #1 %1 = copy %0\n    #2 %2 = ld\n    #3 st %1, %2 !write\n"));
+  const ir::Function f = parsed(straight(R"(    #0 %0 = ld
+    #1 %1 = copy %0
+    #2 %2 = ld
+    #3 st %1, %2 !write
+)"));
   const ir::Cfg cfg(f);
   LiveIntervals intervals(f, cfg);
   Joiner joiner(f, intervals);
@@ -159,8 +302,17 @@ TEST(Joiner, AJoinedIntervalIsThatOfBoth) {
 
 TEST(Joiner, ShrinksToTheUsesThatAreLeft) {
   const ir::Function f = parsed(
-      "  block b0\n    #0 %0, %3 = ld\n    #1 st %0 !write\n    #2 cbra %3 -> b1, b2\n"
-      "  block b1\n    #3 %1 = copy %0\n    #4 st %1 !write\n    #5 bra -> b2\n  block b2\n    #6 exit\n");
+      R"(  block b0
+    #0 %0, %3 = ld
+    #1 st %0 !write
+    #2 cbra %3 -> b1, b2
+  block b1
+    #3 %1 = copy %0
+    #4 st %1 !write
+    #5 bra -> b2
+  block b2
+    #6 exit
+)");
   const ir::Cfg cfg(f);
   LiveIntervals intervals(f, cfg);
   Joiner joiner(f, intervals);

@@ -15,10 +15,10 @@ class LlvmCoalescer final : public Pass {
  public:
   std::string_view name() const override { return "llvm"; }
   std::string_view what_it_does() const override { return "joins live intervals of copies, phis and ties by the values in them"; }
-  std::vector<ir::KnobInfo> knobs() const override { return llvm::knob_infos(); }
+  std::span<const ir::KnobInfo> knobs() const override { return llvm::knobs().infos(); }
   std::expected<ir::Function, std::string> run(const ir::Function& program, const ir::Target& target,
                                                const PassOptions& options) const override {
-    const auto settings = llvm::parse_settings(options.knobs);
+    const auto settings = llvm::knobs().parse(options.knobs);
     if (!settings) return std::unexpected(settings.error());
     const ir::Function two_address = llvm::make_two_address(program, settings->twoaddr_reschedule, options.fuel, options.trace);
     if (settings->verify_coalescing) llvm::verify(two_address, target, "Before register coalescing", options.trace);

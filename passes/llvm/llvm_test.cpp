@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
 #include "base/io.h"
+#include "base/testing.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "passes/llvm/verify.h"
@@ -76,12 +76,28 @@ TEST(Llvm, EachDecisionIsOneUnitOfFuel) {
 // Under a guard, and of a value that an allocator may compute again: left out, the judges could not follow the value behind it.
 TEST(Llvm, AGuardedCopyStaysWhereAnAllocatorMayComputeItsValueAgain) {
   const std::string head =
-      "rir 1\nfunc @f kernel target sm_90 threads 1\n  vreg %0 R b32\n  vreg %1 P pred\n  vreg %2 R b32\n  block b0\n";
+      R"(rir 1
+func @f kernel target sm_90 threads 1
+  vreg %0 R b32
+  vreg %1 P pred
+  vreg %2 R b32
+  block b0
+)";
   const std::string undefined =
-      "    #0 %0, %1 = ld\n    #1 %0 = op !remat\n    #2 @%1 %0 = copy %2\n    #3 st %0 !write\n    #4 exit\n";
+      R"(    #0 %0, %1 = ld
+    #1 %0 = op !remat
+    #2 @%1 %0 = copy %2
+    #3 st %0 !write
+    #4 exit
+)";
   EXPECT_EQ(copies_in(run(parsed(head + undefined))), 1u);
   const std::string defined =
-      "    #0 %0, %1 = ld\n    #1 %0 = op !remat\n    #2 @%1 %2 = copy %0\n    #3 @%1 st %2 !write\n    #4 exit\n";
+      R"(    #0 %0, %1 = ld
+    #1 %0 = op !remat
+    #2 @%1 %2 = copy %0
+    #3 @%1 st %2 !write
+    #4 exit
+)";
   EXPECT_EQ(copies_in(run(parsed(head + defined))), 1u);
 }
 
@@ -115,11 +131,29 @@ TEST(Llvm, WithoutJoiningOnlyTiesChange) {
 
 // %1 on the split critical edge b1, %3 by a phi on the critical edge b0 -> b3.
 constexpr const char* kSplitEdge =
-    "rir 1\nfunc @f kernel target sm_90 threads 1\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n  vreg %3 R b32\n"
-    "  block b0\n    #0 %0, %2 = ld\n    #1 mbra %0 -> b1, b2, b3\n  block b1\n    #2 %1 = copy %0\n    #3 bra -> b4\n"
-    "  block b2\n    #4 %1 = ld\n    #5 cbra %2 -> b4, b3\n  block b3\n    #6 %3 = phi b0: %0, b2: %1\n    #7 st %3 !write\n    #8 "
-    "exit\n"
-    "  block b4\n    #9 st %1 !write\n    #10 exit\n";
+    R"(rir 1
+func @f kernel target sm_90 threads 1
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 P pred
+  vreg %3 R b32
+  block b0
+    #0 %0, %2 = ld
+    #1 mbra %0 -> b1, b2, b3
+  block b1
+    #2 %1 = copy %0
+    #3 bra -> b4
+  block b2
+    #4 %1 = ld
+    #5 cbra %2 -> b4, b3
+  block b3
+    #6 %3 = phi b0: %0, b2: %1
+    #7 st %3 !write
+    #8 exit
+  block b4
+    #9 st %1 !write
+    #10 exit
+)";
 
 TEST(Llvm, WithoutSplitEdgesTheirCopiesStay) {
   EXPECT_EQ(copies_in(run(parsed(kSplitEdge))), 0u);
@@ -129,10 +163,23 @@ TEST(Llvm, WithoutSplitEdgesTheirCopiesStay) {
 
 TEST(Llvm, WithoutGlobalCopiesThoseBetweenLongLivedSidesStay) {
   const ir::Function f = parsed(
-      "rir 1\nfunc @f kernel target sm_90 threads 1\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  block b0\n    #0 %0 = "
-      "ld\n"
-      "    #1 bra -> b1\n  block b1\n    #2 %1 = copy %0\n    #3 %2 = copy %1\n    #4 st %2 !write\n    #5 bra -> b2\n"
-      "  block b2\n    #6 st %1 !write\n    #7 exit\n");
+      R"(rir 1
+func @f kernel target sm_90 threads 1
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  block b0
+    #0 %0 = ld
+    #1 bra -> b1
+  block b1
+    #2 %1 = copy %0
+    #3 %2 = copy %1
+    #4 st %2 !write
+    #5 bra -> b2
+  block b2
+    #6 st %1 !write
+    #7 exit
+)");
   EXPECT_EQ(copies_in(run(f)), 0u);
   EXPECT_EQ(copies_in(run(f, {{"llvm-join-globalcopies", "false"}})), 1u);
 }
@@ -151,10 +198,28 @@ TEST(Llvm, WithoutReschedulingATieIsCopied) {
 // joined where %0's interval shrinks at once. Where it does not, the constant is repeated there as well.
 TEST(Llvm, ALateUpdateKeepsAnIntervalLarge) {
   const ir::Function f = parsed(
-      "rir 1\nfunc @f kernel target sm_90 threads 1\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  block b0\n"
-      "    #0 %0 = const 7 !remat\n    #1 %1 = ld\n    #2 st %1 !write\n    #3 bra -> b1\n  block b1\n    #4 %2 = copy %0\n"
-      "    #5 %2 = add %2, 1\n    #6 bra -> b2\n  block b2\n    #7 st %2 !write\n    #11 bra -> b3\n  block b3 depth 1\n"
-      "    #8 %1 = copy %0\n    #9 st %1 !write\n    #10 exit\n");
+      R"(rir 1
+func @f kernel target sm_90 threads 1
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  block b0
+    #0 %0 = const 7 !remat
+    #1 %1 = ld
+    #2 st %1 !write
+    #3 bra -> b1
+  block b1
+    #4 %2 = copy %0
+    #5 %2 = add %2, 1
+    #6 bra -> b2
+  block b2
+    #7 st %2 !write
+    #11 bra -> b3
+  block b3 depth 1
+    #8 %1 = copy %0
+    #9 st %1 !write
+    #10 exit
+)");
   Lines at_once, late;
   EXPECT_EQ(copies_in(run(f, {{"llvm-late-remat-update-threshold", "2"}}, &at_once)), 0u);
   EXPECT_EQ(copies_in(run(f, {{"llvm-late-remat-update-threshold", "1"}}, &late)), 0u);
@@ -164,7 +229,11 @@ TEST(Llvm, ALateUpdateKeepsAnIntervalLarge) {
 
 // A star: each copy is joined with the same interval, which gets a value more each time.
 std::string star(int copies) {
-  std::string vregs = "rir 1\nfunc @f kernel target sm_90 threads 1\n  vreg %0 R b32\n", insts = "  block b0\n    #0 %0 = ld\n";
+  std::string vregs = R"(rir 1
+func @f kernel target sm_90 threads 1
+  vreg %0 R b32
+)",
+              insts = "  block b0\n    #0 %0 = ld\n";
   int id = 1;
   for (int k = 1; k <= copies; ++k) {
     vregs += fmt::format("  vreg %{} R b32\n", k);

@@ -1,14 +1,8 @@
-// The knobs of the LLVM-style coalescer, and their values in one run. Source: source 004, the two tables of knobs. Where the seed
+// The knobs of the LLVM-style coalescer, and their values in one run. Source: source 004, the two tables of knobs. Where the source
 // says "subtarget" the default here is what removes most copies. Tested by settings_test.cpp; what each does, by llvm_test.cpp.
 #pragma once
 
-#include <expected>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "ir/allocator.h"
+#include "ir/knobs.h"
 
 namespace regduel::passes::llvm {
 
@@ -24,8 +18,6 @@ struct Settings {
   int large_interval_freq_threshold = 256;
 };
 
-[[nodiscard]] std::vector<ir::KnobInfo> knob_infos();
-// Later ones win. The error is one line that names the knob.
-[[nodiscard]] std::expected<Settings, std::string> parse_settings(std::span<const std::pair<std::string, std::string>> knobs);
+[[nodiscard]] const ir::KnobTable<Settings>& knobs();
 
 }  // namespace regduel::passes::llvm

@@ -11,8 +11,15 @@ namespace regduel::passes::llvm {
 namespace {
 
 const std::string kVRegs =
-    "func @f kernel target sm_90 threads 1\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b64\n"
-    "  vreg %4 R b64\n  vreg %5 P pred\n  block b0\n";
+    R"(func @f kernel target sm_90 threads 1
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  vreg %3 R b64
+  vreg %4 R b64
+  vreg %5 P pred
+  block b0
+)";
 
 // The instructions of a block, after.
 std::string after(const std::string& insts, bool reschedule = true) {
@@ -25,41 +32,94 @@ std::string after(const std::string& insts, bool reschedule = true) {
 }
 
 TEST(TwoAddress, WhatDiesAtItsTieStaysAsItIs) {
-  const std::string insts = "    #0 %0 = ld\n    #1 %1{tied 1} = mad %0, 2\n    #2 st %1 !write\n    #3 exit\n";
+  const std::string insts = R"(    #0 %0 = ld
+    #1 %1{tied 1} = mad %0, 2
+    #2 st %1 !write
+    #3 exit
+)";
   EXPECT_EQ(after(insts), insts);
 }
 
 TEST(TwoAddress, WhatLivesOnIsCopied) {
-  EXPECT_EQ(after("    #0 %0 = ld\n    #1 %1{tied 1} = mad %0, 2\n    #2 st %0, %1 !write\n    #3 exit\n"),
-            "    #0 %0 = ld\n    #4 %1 = copy %0\n    #1 %1{tied 1} = mad %1, 2\n    #2 st %0, %1 !write\n    #3 exit\n");
+  EXPECT_EQ(after(R"(    #0 %0 = ld
+    #1 %1{tied 1} = mad %0, 2
+    #2 st %0, %1 !write
+    #3 exit
+)"),
+            R"(    #0 %0 = ld
+    #4 %1 = copy %0
+    #1 %1{tied 1} = mad %1, 2
+    #2 st %0, %1 !write
+    #3 exit
+)");
 }
 
 TEST(TwoAddress, OtherReadsFollowUnlessTheyAreFixed) {
-  EXPECT_EQ(
-      after("    #0 %3 = ld\n    #1 %4{tied 1} = mad %3, %3.hi, %3{=R4:R5}\n    #2 st %3, %4 !write\n    #3 exit\n"),
-      "    #0 %3 = ld\n    #4 %4 = copy %3\n    #1 %4{tied 1} = mad %4, %4.hi, %3{=R4:R5}\n    #2 st %3, %4 !write\n    #3 exit\n");
+  EXPECT_EQ(after(R"(    #0 %3 = ld
+    #1 %4{tied 1} = mad %3, %3.hi, %3{=R4:R5}
+    #2 st %3, %4 !write
+    #3 exit
+)"),
+            R"(    #0 %3 = ld
+    #4 %4 = copy %3
+    #1 %4{tied 1} = mad %4, %4.hi, %3{=R4:R5}
+    #2 st %3, %4 !write
+    #3 exit
+)");
 }
 
 TEST(TwoAddress, TwoTiesOfOneValueGetACopyEach) {
-  EXPECT_EQ(after("    #0 %0 = ld\n    #1 %1{tied 2}, %2{tied 3} = mad %0, %0\n    #2 st %0, %1, %2 !write\n    #3 exit\n"),
-            "    #0 %0 = ld\n    #4 %1 = copy %0\n    #5 %2 = copy %0\n    #1 %1{tied 2}, %2{tied 3} = mad %1, %2\n"
-            "    #2 st %0, %1, %2 !write\n    #3 exit\n");
+  EXPECT_EQ(after(R"(    #0 %0 = ld
+    #1 %1{tied 2}, %2{tied 3} = mad %0, %0
+    #2 st %0, %1, %2 !write
+    #3 exit
+)"),
+            R"(    #0 %0 = ld
+    #4 %1 = copy %0
+    #5 %2 = copy %0
+    #1 %1{tied 2}, %2{tied 3} = mad %1, %2
+    #2 st %0, %1, %2 !write
+    #3 exit
+)");
 }
 
 TEST(TwoAddress, ATieWhoseDefIsReadOrThatIsFixedStays) {
-  for (const std::string insts : {"    #0 %0, %1 = ld\n    #1 %1{tied 1} = mad %0, %1\n    #2 st %0, %1 !write\n    #3 exit\n",
-                                  "    #0 %0 = ld\n    #1 %1{=R4, tied 1} = mad %0, 2\n    #2 st %0, %1 !write\n    #3 exit\n"})
+  for (const std::string insts : {R"(    #0 %0, %1 = ld
+    #1 %1{tied 1} = mad %0, %1
+    #2 st %0, %1 !write
+    #3 exit
+)",
+                                  R"(    #0 %0 = ld
+    #1 %1{=R4, tied 1} = mad %0, 2
+    #2 st %0, %1 !write
+    #3 exit
+)"})
     EXPECT_EQ(after(insts), insts);
 }
 
 TEST(TwoAddress, CopiesThatAreAllThatReadsItMoveBeforeTheTie) {
   const std::string insts =
-      "    #0 %0 = ld\n    #1 %1{tied 1} = mad %0, 2\n    #2 %2 = copy %0\n    #3 st %1, %2 !write\n    #4 exit\n";
+      R"(    #0 %0 = ld
+    #1 %1{tied 1} = mad %0, 2
+    #2 %2 = copy %0
+    #3 st %1, %2 !write
+    #4 exit
+)";
   EXPECT_EQ(after(insts),
-            "    #0 %0 = ld\n    #5 %2 = copy %0\n    #1 %1{tied 1} = mad %0, 2\n    #3 st %1, %2 !write\n    #4 exit\n");
+            R"(    #0 %0 = ld
+    #5 %2 = copy %0
+    #1 %1{tied 1} = mad %0, 2
+    #3 st %1, %2 !write
+    #4 exit
+)");
   EXPECT_EQ(after(insts, false),
-            "    #0 %0 = ld\n    #5 %1 = copy %0\n    #1 %1{tied 1} = mad %1, 2\n    #2 %2 = copy %0\n    #3 st %1, %2 !write\n    "
-            "#4 exit\n");
+            R"(    #0 %0 = ld
+    #5 %1 = copy %0
+    #1 %1{tied 1} = mad %1, 2
+    #2 %2 = copy %0
+    #3 st %1, %2 !write
+    #4 exit
+)");
 }
 
 TEST(TwoAddress, NoCopyMovesOverWhatMentionsItsDefOrIfSomethingElseReadsTheValue) {
@@ -74,10 +134,20 @@ TEST(TwoAddress, NoCopyMovesOverWhatMentionsItsDefOrIfSomethingElseReadsTheValue
 }
 
 TEST(TwoAddress, WhatIsWrittenAnewBehindTheCopiesMayLiveOn) {
-  EXPECT_EQ(after("    #0 %0 = ld\n    #1 %1{tied 1} = mad %0, 2\n    #2 %2 = copy %0\n    #3 %0 = ld\n    #4 st %0, %1, %2 "
-                  "!write\n    #5 exit\n"),
-            "    #0 %0 = ld\n    #6 %2 = copy %0\n    #1 %1{tied 1} = mad %0, 2\n    #3 %0 = ld\n    #4 st %0, %1, %2 !write\n    "
-            "#5 exit\n");
+  EXPECT_EQ(after(R"(    #0 %0 = ld
+    #1 %1{tied 1} = mad %0, 2
+    #2 %2 = copy %0
+    #3 %0 = ld
+    #4 st %0, %1, %2 !write
+    #5 exit
+)"),
+            R"(    #0 %0 = ld
+    #6 %2 = copy %0
+    #1 %1{tied 1} = mad %0, 2
+    #3 %0 = ld
+    #4 st %0, %1, %2 !write
+    #5 exit
+)");
 }
 
 }  // namespace

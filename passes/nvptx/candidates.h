@@ -1,7 +1,7 @@
 // What can be coalesced: one candidate for each move of a copy or a phi whose two ends may become one vreg.
 //
-// Source: source 004, "Coalesce Candidate Record", "Sub-Register Handling", phases 1 and 2. The seed numbers six kinds and names the
-// first three; here they are
+// Source: source 004, "Coalesce Candidate Record", "Sub-Register Handling", phases 1 and 2. The source numbers six kinds and names
+// the first three; here they are
 //   1 copy       whole to whole
 //   2 subreg     a part to the same part of another vreg
 //   3 extract    a part to a whole, where something of the shape of the whole was inserted there before (origins.h)

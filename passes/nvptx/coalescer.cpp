@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check_macro.h"
-#include "passes/frequency.h"
+#include "ir/loops.h"
 #include "passes/nvptx/constrained_copies.h"
 
 namespace regduel::passes::nvptx {
@@ -16,7 +16,7 @@ using ir::VRegId;
 
 Coalescer::Coalescer(const ir::Function& f, const Options& options)
     : f_(f), options_(options), cfg_(f), slots_(f), origins_(f, options.candidates.guarded), participants_(participants(f)),
-      candidates_(collect_candidates(f, participants_, origins_, options.candidates)), frequency_(block_frequencies(f, cfg_)),
+      candidates_(collect_candidates(f, participants_, origins_, options.candidates)), frequency_(block_weights(f, cfg_)),
       intervals_(f, cfg_, origins_, participants_), merged_(f, intervals_, frequency_), interference_(f, merged_),
       is_settled_(candidates_.size(), 0) {}
 
@@ -60,7 +60,7 @@ void Coalescer::cross_block() {
 
 Priority Coalescer::priority(const Candidate& c) {
   const VRegId x = merged_.find(c.def), y = merged_.find(c.source);
-  const std::uint64_t weight = merged_.weight(x) + (x == y ? 0 : merged_.weight(y));
+  const std::int64_t weight = merged_.weight(x) + (x == y ? 0 : merged_.weight(y));
   return {options_.block_frequency ? frequency_[c.block.index()] : 0, merged_.lowest(y).value, weight};
 }
 

@@ -59,7 +59,7 @@ class Coalescer {
   const Origins origins_;
   const std::vector<char> participants_;
   const std::vector<Candidate> candidates_;
-  const std::vector<std::uint64_t> frequency_;  // by block
+  const std::vector<std::int64_t> frequency_;  // by block
   Intervals intervals_;
   Merged merged_;
   Interference interference_;

@@ -1,4 +1,4 @@
-// Which copies must stay what they are, whether or not their ends interfere.
+// Copies that a merge must leave as they are, whether or not their ends interfere.
 //
 // Source: source 004, phase 4 (validation before a merge), "MachineOperand Pointer Encoding" (tied operands), function map
 // ("constrained-copy validation variant"). Tested by constrained_copies_test.cpp.
@@ -8,11 +8,11 @@
 
 namespace regduel::passes::nvptx {
 
-// True where the copy may stay though one of its pairs goes: for other pairs, or for what it gives up.
+// True if the copy may stay although one of its pairs is merged: it has other pairs, or it gives up registers (pass.h).
 [[nodiscard]] bool stays(const ir::Function& f, const ir::Inst& copy);
 
-// A pair of a copy whose def is tied to the use of another pair: it stands where that one was, and what it holds is elsewhere;
-// in a copy that stays, a pair that fixes its two ends to two registers, or whose def is early-clobber: the instruction needs both.
+// True if the pair's def is tied to another pair's use, so that it takes that register and loses its own value; or if the copy
+// stays and needs both ends of the pair, because they are fixed to two registers or because the def is early-clobber.
 [[nodiscard]] bool is_constrained(const ir::Function& f, const Candidate& c);
 
 }  // namespace regduel::passes::nvptx

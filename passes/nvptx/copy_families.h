@@ -1,14 +1,14 @@
-// The tables of opcodes: which instructions are copies (14 and 15), and to which family each of the moves belongs that they
-// consist of (440 to 503).
+// The tables of opcodes: the opcodes of the instructions that are copies (14 and 15), and the families of the moves that a copy
+// consists of (440 to 503).
 //
-// Source: source 004, "Opcode Classification". Three numberings that the seed runs together are kept apart (DECISIONS,
-// "Coalescing"): opcodes of copies, families of copies, and type codes (type_classes.h). The seed says what the two ranges of
-// families are for; which family is which inside them is ours:
+// Source: source 004, "Opcode Classification". Three numberings that the source runs together are kept apart (DECISIONS,
+// "Coalescing"): opcodes of copies, families of copies, and type codes (type_classes.h). The source says what the two ranges of
+// families are for; the families inside them are ours:
 //
 //   440 i32   441 i64   442 f32   443 pred, i16, f16, f64      within one class of at most 64 bits
 //   444 ... 499                                                from one class to another, 8 * 7 of them: never merged
-//   500 the first piece of something wide   501 a further piece, which goes the way of the first
-//   502 to where a parameter is passed      503 from where one comes: an operand of a call, a ret or abi.entry is fixed
+//   500 first piece of a wide move          501 further piece, merged if the first is
+//   502 to the fixed operand of a call or a ret    503 from that of a call or of abi.entry
 //
 // Tested by copy_families_test.cpp.
 #pragma once
@@ -26,7 +26,7 @@ inline constexpr int kNoCopy = 0;
 
 inline constexpr int kFirstCrossClass = 444, kFirstPiece = 500, kFurtherPiece = 501, kParameterIn = 502, kParameterOut = 503;
 
-// A move of something of at most 64 bits. Neither is Wide within one class: wide moves are moves of pieces.
+// The family of a move of at most 64 bits. Wide moves are moves of pieces, so no move within a class is Wide.
 [[nodiscard]] int family(TypeClass from, TypeClass to);
 
 }  // namespace regduel::passes::nvptx

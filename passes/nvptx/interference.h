@@ -3,9 +3,9 @@
 //   x and y interfere  <=>  one is written at a point where the other is live, or written too,
 //                           and the write is not one of a copy that makes them equal
 //
-// Source: source 004, "Interference Check". What the seed calls the already-coalesced set are the instructions that have nothing left
-// to do once the two are one: they are no definitions any more. Members are copies within one of the two, copies from one to the
-// other, phis of which all uses are among the two, and ties of a def to a use that dies there. So `%1 = copy %0` does not stand
+// Source: source 004, "Interference Check". What the source calls the already-coalesced set are the instructions that have nothing
+// left to do once the two are one: they are no definitions any more. Members are copies within one of the two, copies from one to
+// the other, phis of which all uses are among the two, and ties of a def to a use that dies there. So `%1 = copy %0` does not stand
 // between %0 and %1 though both live on: they are equal until one of them is written (Chaitin 1982). A copy from a third vreg stops
 // standing between x and y once the third has become one with either: hence the second heap (worklist.h).
 //

@@ -7,7 +7,7 @@ namespace regduel::passes::nvptx {
 
 using ir::VRegId;
 
-Merged::Merged(const ir::Function& f, Intervals& intervals, std::span<const std::uint64_t> frequency)
+Merged::Merged(const ir::Function& f, Intervals& intervals, std::span<const std::int64_t> frequency)
     : intervals_(intervals), classes_(f.vregs.size()), counts_(f.vregs.size()) {
   for (std::size_t v = 0; v < classes_.size(); ++v) classes_[v].parent = classes_[v].lowest = VRegId(v);
   std::vector<std::uint32_t> last(f.vregs.size(), ~0u);  // instruction in which it was counted
@@ -32,7 +32,7 @@ VRegId Merged::find(VRegId root) const {
   return root;
 }
 
-std::uint64_t Merged::weight(VRegId root) {
+std::int64_t Merged::weight(VRegId root) {
   Class& c = classes_[root.index()];
   if (!c.is_weighed) {
     const Counts& n = counts_[root.index()];
@@ -62,7 +62,7 @@ void Merged::merge(VRegId a, VRegId b) {
   }
   Class &x = classes_[a.index()], &y = classes_[b.index()];
   if (x.is_weighed || y.is_weighed) {
-    const std::uint64_t sum = weight(a) + weight(b);
+    const std::int64_t sum = weight(a) + weight(b);
     x.weight = sum;
   }
   counts_[a.index()].instructions += counts_[b.index()].instructions;

@@ -8,9 +8,14 @@ namespace regduel::passes::nvptx {
 namespace {
 
 testing::Prepared three() {
-  return testing::Prepared(testing::program(
-      testing::words(3) +
-      "  block b0 freq 5\n    #0 %2 = ld\n    #1 %1 = copy %2\n    #2 %0 = copy %1\n    #3 st %0, %0 !write\n    #4 exit\n"));
+  return testing::Prepared(testing::program(testing::words(3) +
+                                            R"(  block b0 freq 5
+    #0 %2 = ld
+    #1 %1 = copy %2
+    #2 %0 = copy %1
+    #3 st %0, %0 !write
+    #4 exit
+)"));
 }
 
 TEST(Merged, PoursIntervalsTogetherUnderTheLowestNumber) {
@@ -36,7 +41,7 @@ TEST(Merged, WeightIsInstructionsAndSpillWeightAndUses) {
 
 TEST(Merged, WhatIsWeighedKeepsItsWeight) {
   testing::Prepared s = three();
-  const std::uint64_t sum = s.merged.weight(ir::VRegId(0)) + s.merged.weight(ir::VRegId(1));
+  const std::int64_t sum = s.merged.weight(ir::VRegId(0)) + s.merged.weight(ir::VRegId(1));
   s.merge(0, 1);
   EXPECT_EQ(s.merged.weight(s.merged.find(ir::VRegId(0))), sum);
 }

@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
 #include "base/io.h"
+#include "base/testing.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "passes/testing.h"
@@ -77,9 +77,9 @@ TEST(Nvptx, RefusesKnobsThatThereAreNot) {
     const Knobs knobs = {{name, value}};
     return nvptx_coalescer().run(f, ir::default_target(), {.knobs = knobs});
   };
-  EXPECT_EQ(run("nvptx-nothing", "1").error(), "nvptx has no knob \"nvptx-nothing\"");
-  EXPECT_EQ(run("nvptx-wide", "2").error(), "nvptx-wide cannot be \"2\": bool");
-  EXPECT_EQ(run("nvptx-copy-limit", "-2").error(), "nvptx-copy-limit cannot be \"-2\": int, -1 = none");
+  EXPECT_EQ(run("nvptx-nothing", "1").error(), "nvptx has no knob \"nvptx-nothing\" (regduel knobs --with nvptx)");
+  EXPECT_EQ(run("nvptx-wide", "2").error(), "knob nvptx-wide: expected bool, found \"2\"");
+  EXPECT_EQ(run("nvptx-copy-limit", "-2").error(), "knob nvptx-copy-limit: expected int -1 to 1000000000, found \"-2\"");
   for (const ir::KnobInfo& knob : nvptx_coalescer().knobs())
     for (const std::string& sample : knob.samples) EXPECT_TRUE(run(knob.name.c_str(), sample.c_str()).has_value()) << knob.name;
 }

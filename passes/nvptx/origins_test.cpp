@@ -8,7 +8,13 @@ namespace regduel::passes::nvptx {
 namespace {
 
 constexpr const char* kVRegs =
-    "  vreg %0 R b128\n  vreg %1 R b128\n  vreg %2 R b64\n  vreg %3 R b64\n  vreg %4 R f64\n  vreg %5 P pred\n";
+    R"(  vreg %0 R b128
+  vreg %1 R b128
+  vreg %2 R b64
+  vreg %3 R b64
+  vreg %4 R f64
+  vreg %5 P pred
+)";
 
 // The number of the origin's root, and whether it is found through a piece; -1 where there is none.
 std::pair<int, bool> origin(const std::string& body, std::uint32_t inst, std::size_t pair = 0, bool guarded = false) {

@@ -1,4 +1,4 @@
-// The program after the merges: operands under other names, and without the copies and phis that have nothing left to do.
+// The program after the merges: operands name merged vregs, and copies and phis that move nothing are dropped.
 //
 // Source: source 004, phase 5. Tested by rewrite_test.cpp and the golden files of nvptx_test.cpp.
 #pragma once
@@ -8,8 +8,8 @@
 
 namespace regduel::passes::nvptx {
 
-// A copy goes where each of its pairs moves what stands there already, a phi where all its uses are its def. Where that was so
-// before any merge, the fuel is asked. A parallel copy with other pairs besides stays whole.
+// Drops a copy if each of its pairs has one vreg on both sides, and a phi if all of its uses are its def. Spends fuel if that was
+// so before any merge. A parallel copy with another pair stays whole.
 [[nodiscard]] ir::Function rewrite(const ir::Function& f, const Coalescer& coalescer, ir::Fuel* fuel);
 
 }  // namespace regduel::passes::nvptx

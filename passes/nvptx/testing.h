@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/loops.h"
 #include "ir/text/text.h"
-#include "passes/frequency.h"
 #include "passes/nvptx/candidates.h"
 #include "passes/nvptx/interference.h"
 
@@ -30,7 +30,7 @@ inline std::string words(int count) {
 struct Prepared {
   explicit Prepared(ir::Function program)
       : f(std::move(program)), cfg(f), origins(f, true), takes_part(participants(f)), intervals(f, cfg, origins, takes_part),
-        frequency(block_frequencies(f, cfg)), merged(f, intervals, frequency), interference(f, merged) {}
+        frequency(block_weights(f, cfg)), merged(f, intervals, frequency), interference(f, merged) {}
   [[nodiscard]] bool interfere(int a, int b) {
     return interference.between(merged.find(ir::VRegId(a)), merged.find(ir::VRegId(b)));
   }
@@ -41,7 +41,7 @@ struct Prepared {
   Origins origins;
   std::vector<char> takes_part;
   Intervals intervals;
-  std::vector<std::uint64_t> frequency;
+  std::vector<std::int64_t> frequency;
   Merged merged;
   Interference interference;
 };

@@ -255,7 +255,7 @@ class Ssa final : public Pass {
   std::string_view name() const override { return "ssa"; }
   std::string_view what_it_does() const override { return "a vreg of several defs becomes one a def, with phis where they meet"; }
   std::expected<Function, std::string> run(const Function& program, const ir::Target&, const PassOptions& options) const override {
-    if (!options.knobs.empty()) return std::unexpected(fmt::format("ssa has no knob \"{}\"", options.knobs.front().first));
+    if (!options.knobs.empty()) return std::unexpected(ir::unknown_knob(name(), options.knobs.front().first));
     return Construction(program, options.fuel).run();
   }
 };

@@ -1,7 +1,7 @@
-// SSA form, as far as vregs can be in it: a vreg with several defs becomes one a def, and phis stand where two of them meet. Real
-// kernels come without phis; this gives them those that their compiler had (Cytron, Ferrante, Rosen, Wegman, Zadeck, "Efficiently
-// Computing Static Single Assignment Form", 1991, pruned; minimal on reducible control flow as in Braun et al., "Simple and
-// Efficient Construction of Static Single Assignment Form", 2013).
+// SSA form, as far as vregs can have it: a vreg with several defs becomes one vreg for each def, with a phi where two of them meet.
+// Real kernels come without phis; this pass gives them those that their compiler had (Cytron, Ferrante, Rosen, Wegman, Zadeck,
+// "Efficiently Computing Static Single Assignment Form", 1991, pruned; minimal on reducible control flow as in Braun et al.,
+// "Simple and Efficient Construction of Static Single Assignment Form", 2013).
 //
 // One vreg after the other. A *version* is what a def that kills makes of it, or a phi; version 0 is what nothing defined. Where
 // the vreg is live at the head of a block, its version there is

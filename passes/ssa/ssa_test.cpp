@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
 #include "base/io.h"
+#include "base/testing.h"
 #include "ir/check.h"
 #include "ir/ptx/ptx.h"
 #include "ir/text/text.h"
@@ -56,7 +56,7 @@ TEST(Ssa, IsDoneOnce) {
 TEST(Ssa, HasNoKnob) {
   const std::vector<std::pair<std::string, std::string>> knobs = {{"ssa-nothing", "1"}};
   EXPECT_EQ(ssa().run(program_of("passes/ssa/testdata/loop.rir"), ir::default_target(), {.knobs = knobs}).error(),
-            "ssa has no knob \"ssa-nothing\"");
+            "ssa has no knob \"ssa-nothing\" (regduel knobs --with ssa)");
 }
 
 // A def that is neither under a guard nor of a part is the only one of its vreg.

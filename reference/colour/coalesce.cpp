@@ -105,14 +105,14 @@ class Coalescer {
 
   // Each neighbour of a is insignificant or interferes with b; and b keeps all its positions. Requires the neighbours of b marked.
   bool george(NodeId a, NodeId b) {
-    if (g_.is_restricted(a) && !((g_.forbidden(a) - g_.forbidden(b)) & available_).is_empty()) return false;
+    if (g_.is_restricted(a) && ((g_.forbidden(a) - g_.forbidden(b)) & available_).any()) return false;
     return !g_.any_neighbour(a, [&](NodeId m) { return !is_marked(m) && is_significant(m); });
   }
   bool fits_fixed(NodeId n, ir::PReg reg) {
     if (reg.first % (1 << g_.align_log2(n)) != 0) return false;
     if (!conservative_) return true;
-    const UnitSet units = UnitSet::of(reg);
-    return !g_.any_neighbour(n, [&](NodeId m) { return is_significant(m) && !(units - g_.forbidden(m)).is_empty(); });
+    const UnitSet units = units_of(reg);
+    return !g_.any_neighbour(n, [&](NodeId m) { return is_significant(m) && (units - g_.forbidden(m)).any(); });
   }
 
   void merge(NodeId a, NodeId b) {

@@ -21,13 +21,13 @@ struct Ratio {
 struct CoalesceOptions {
   UnitSet available;  // the units that may be used
   Ratio factor;
-  bool conservative = true;  // false: whatever does not interfere is merged (Chaitin 1982)
+  bool conservative = true;  // false: any two nodes that do not interfere are merged (Chaitin 1982)
   ir::Fuel* fuel = nullptr;  // asked before each merge
 };
 
 struct Coalesced {
   int merges = 0;
-  // A merge was refused for want of a position. Without it, more units change nothing where no test is asked.
+  // A merge was refused for want of a position. If none was, more units change nothing without the conservative test.
   bool wants_units = false;
 };
 

@@ -34,14 +34,27 @@ TEST(Coalesce, TheConservativeTestRefusesWhatTheBoldOneMerges) {
 }
 
 TEST(Coalesce, IntoAPrecolouredRegister) {
-  testing::Phases p("vreg %0 R b32\nblock b0\n#0 %0 = ld\n#1 st %0{=R5} !write\n#2 exit\n");
+  testing::Phases p(R"(vreg %0 R b32
+block b0
+#0 %0 = ld
+#1 st %0{=R5} !write
+#2 exit
+)");
   EXPECT_EQ(coalesce(p.r(), {UnitSet::range(0, 8), {}, true}).merges, 1);
   EXPECT_EQ(p.r().fixed(p.r().find(p.graphs.node_of[0])).first, 5);
 }
 
 TEST(Coalesce, NotIntoARegisterThatIsInUse) {
   testing::Phases p(
-      "vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = ld\n#2 st %1{=R5} !write\n#3 st %0{=R5} !write\n#4 exit\n");
+      R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = ld
+#1 %1 = ld
+#2 st %1{=R5} !write
+#3 st %0{=R5} !write
+#4 exit
+)");
   coalesce(p.r(), {UnitSet::range(0, 8), {}, false});
   EXPECT_FALSE(p.r().is_fixed(p.r().find(p.graphs.node_of[0])));
 }

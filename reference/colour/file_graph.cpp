@@ -197,7 +197,7 @@ int FileGraph::clique_units(std::span<const NodeId> crowd) const {
 int FileGraph::confined_clique_units(NodeId n) const {
   std::vector<NodeId> crowd = {n};
   for (const NodeId m : edges_->of(n))
-    if ((forbidden(n) - forbidden(m)).is_empty()) crowd.push_back(m);
+    if ((forbidden(n) - forbidden(m)).none()) crowd.push_back(m);
   return clique_units(crowd);
 }
 
@@ -267,8 +267,8 @@ void FileGraph::fill_worst() {
 
 bool FileGraph::interferes(NodeId a, NodeId b) const {
   if (is_fixed(a) && is_fixed(b)) return true;
-  if (is_fixed(a)) return forbidden(b).intersects(fixed(a));
-  if (is_fixed(b)) return forbidden(a).intersects(fixed(b));
+  if (is_fixed(a)) return forbidden(b).intersects(units_of(fixed(a)));
+  if (is_fixed(b)) return forbidden(a).intersects(units_of(fixed(b)));
   return has_edge(a, b);
 }
 
@@ -290,7 +290,7 @@ void FileGraph::merge(NodeId kept, NodeId gone) {
     const NodeId free = is_fixed(kept) ? gone : kept;
     if (is_fixed(gone)) k.fixed = g.fixed;
     is_absent_[kept] = is_absent_[gone] = 1;
-    const UnitSet units = UnitSet::of(k.fixed);
+    const UnitSet units = units_of(k.fixed);
     const int* worst = worst_by(free == kept ? old_shape : g.shape);
     for_neighbours(free, [&](NodeId m) {
       forbid(m, units);

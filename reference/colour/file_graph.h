@@ -1,4 +1,5 @@
-// The interference graph of one register file: nodes, the edges between them, what each node may not stand in, and copies.
+// The interference graph of one register file: nodes, the edges between them, the units that are forbidden to each node, and
+// copies.
 //
 // Degrees are those of Smith, Ramsey and Holloway (2004) for irregular files: `worst(a, b)` is the number of aligned positions
 // of a node of shape a that one node of shape b can block; the *squeeze* of a node is the sum of that over its neighbours, and
@@ -15,15 +16,17 @@
 
 #include "base/grouped.h"
 #include "base/large_vector.h"
-#include "reference/instruction/unit_set.h"
+#include "ir/unit_set.h"
 #include "reference/program/code.h"
 
 namespace regduel::reference {
 
+using ir::UnitSet;
+
 using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = 0xFFFFFFFFu;
 
-// What no number of refills costs: local temps and precoloured nodes.
+// Above the cost of any number of refills: that of local temps and precoloured nodes.
 inline constexpr std::uint64_t kInfiniteCost = std::uint64_t{1} << 43;
 
 struct CopyPair {
@@ -39,7 +42,7 @@ class FileGraph {
   void reserve_nodes(std::size_t nodes);
   NodeId add_node(TempId temp, const Temp& t);
   void finish_nodes();
-  // An edge between a and each b, both ways; what is there already counts once. Requires none fixed.
+  // Adds an edge between a and each b, both ways, unless it is there already. Requires that no node is fixed.
   void add_edges(NodeId a, std::span<const NodeId> bs);
   void add_edge(NodeId a, NodeId b) {
     if (!has_matrix_ || (is_there_[row_begin(std::max(a, b)) + std::min(a, b) / 64] >> (std::min(a, b) % 64) & 1) == 0)
@@ -82,9 +85,10 @@ class FileGraph {
   [[nodiscard]] int max_live() const { return max_live_; }  // units live at the worst point
   // Units of some nodes that interfere with each other, all of them: no colouring has fewer, whatever is coalesced before.
   [[nodiscard]] int clique_units() const { return clique_units_; }
-  // The same of some that may stand nowhere where n may not, n among them. Cost O(edges). Requires nothing merged, n not fixed.
+  // The same of a clique with n whose members may stand only where n may. Cost O(edges). Requires nothing merged, n not fixed.
   [[nodiscard]] int confined_clique_units(NodeId n) const;
-  // The node that a coalesced node has become; itself for all others. Cost O(merges on its way there), O(1) after flatten().
+  // The node into which a coalesced node was merged; a node that was not merged is its own. Cost O(merges on its way there), O(1)
+  // after flatten().
   [[nodiscard]] NodeId find(NodeId n) const {
     while (nodes_[n].merged_into != n) n = nodes_[n].merged_into;
     return n;
@@ -118,7 +122,7 @@ class FileGraph {
       if (!is_absent_[m]) f(m);
     });
   }
-  // Whether f is true for some of them; it is not asked about the others then.
+  // Whether f is true for a neighbour. Stops at the first.
   template <class F>
   bool any_neighbour(NodeId n, F&& f) const {
     for (const NodeId m : edges_->of(n))
@@ -156,7 +160,7 @@ class FileGraph {
   // `gone` becomes a part of `kept`, which takes on the stricter alignment, and gone's register where gone is fixed.
   // Cost O(neighbours of the two).
   void merge(NodeId kept, NodeId gone);
-  // When all is merged: each merged node knows what it has become, however long the chain of merges was. Cost O(nodes).
+  // To be called after all merges: makes find() cost O(1). Cost O(nodes).
   void flatten();
 
  private:

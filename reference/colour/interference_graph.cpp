@@ -109,8 +109,8 @@ class Builder {
   void interfere_with_fixed(Vertex a, Vertex b, ir::PReg fixed_a, ir::PReg fixed_b) {
     FileGraph& g = out_.files[a.file()];
     REGDUEL_CHECK(!fixed_a.overlaps(fixed_b), "two precoloured temps are live in " + ir::to_string(fixed_a) + " at once");
-    if (!a.is_fixed()) g.forbid(a.node(), UnitSet::of(fixed_b));
-    if (!b.is_fixed()) g.forbid(b.node(), UnitSet::of(fixed_a));
+    if (!a.is_fixed()) g.forbid(a.node(), units_of(fixed_b));
+    if (!b.is_fixed()) g.forbid(b.node(), units_of(fixed_a));
   }
   // Whether the two can only be in one tuple or in disjoint ones. Then, and only then, may a copy's def go where its source
   // lives on: tuples that overlap in part would let the copy destroy its source.
@@ -120,8 +120,7 @@ class Builder {
   }
   void forbid(TempId t, const ir::PerFile<UnitSet>& units) {
     const Vertex v = vertices_[t];
-    if (!v.is_fixed() && !left_out_[v.file()] && !units[v.file()].is_empty())
-      out_.files[v.file()].forbid(v.node(), units[v.file()]);
+    if (!v.is_fixed() && !left_out_[v.file()] && units[v.file()].any()) out_.files[v.file()].forbid(v.node(), units[v.file()]);
   }
 
   // No other value may be in its register.

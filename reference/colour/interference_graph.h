@@ -1,14 +1,14 @@
 // Builds the interference graphs, one for each register file.
 //
 // Construction (source 003, phase 2; Chaitin 1982): at each instruction, backwards,
-//   - a def interferes with all that is live after it, also if the def is dead; the source of a copy is excepted at that copy,
+//   - a def interferes with each temp that is live after it, even if the def is dead; a copy's source is excepted at that copy,
 //     unless alignment lets the two tuples overlap in part;
 //   - two defs of one instruction interfere;
 //   - an early-clobber def, a def-use, a may-def and a def of a part hold their register while uses are read, and interfere
 //     with these; uses of one instruction interfere with each other, even undefined ones;
-//   - what lives across a clobber cannot be in the clobbered units, nor can a def of a part of the instruction;
+//   - a temp that is live across a clobber cannot be in the clobbered units, nor can a def of a part of the instruction;
 //   - operands of a ret are kept out of the callee-saved registers, which hold the caller's values again there.
-// A precoloured temp is no vertex with edges: its units are *forbidden* to all that it interferes with.
+// A precoloured temp has no edges: its units are *forbidden* to the temps that interfere with it.
 // Tested by interference_graph_test.cpp.
 #pragma once
 

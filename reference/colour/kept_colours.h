@@ -1,12 +1,12 @@
-// The colours of the files that a round leaves as they were.
+// The colours of register files whose graph does not change from one round to the next.
 //
-// A round that spills predicates lowers the program anew, and does with general registers what the round before did. Their graph
-// would be the same node by node and edge by edge, and so would its colours. So the colours of a file are kept when a round fails
-// for another file, and hold for the next round where the code uses the temps of the file as before:
+// A round that spills predicates lowers the program anew, but the code uses general registers as the round before did. Their graph
+// is then the same node by node and edge by edge, and so are its colours. So the colours of a file are kept when a round fails for
+// another file, and are valid in the next round if the code uses the temps of the file as before:
 //
 //   - temp for temp, in the order of their numbers: units, alignment, precoloured unit, and whether it is a value;
-//   - instruction for instruction, of those that refer to the file or clobber: block, what it is, and the refs to the file with
-//     their flags and places in copy pairs.
+//   - instruction for instruction, of those that refer to the file or clobber: block, kind, and the refs to the file with their
+//     flags and places in copy pairs.
 //
 // A dead move reads nothing, and whether it is dead depends on the file of its target. So where a move connects two files, a change
 // of one counts as a change of both. Tested by kept_colours_test.cpp.

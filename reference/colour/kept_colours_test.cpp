@@ -12,9 +12,23 @@ constexpr std::size_t kR = ir::index(ir::RegFile::R), kP = ir::index(ir::RegFile
 
 // Two predicates and two registers, a copy from a uniform register.
 constexpr std::string_view kProgram =
-    "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nvreg %3 P pred\nvreg %4 UR b32\nvreg %5 R b32\nblock b0\n#0 %0 = ld 0\n"
-    "#1 %1 = ld 1\n#2 %2 = setp %0\n#3 %3 = setp %1\n#4 %4 = uld 2\n#5 %5 = copy %4\n#6 @%2 st %0, %5 !write\n#7 @%3 st %1 !write\n"
-    "#8 exit\n";
+    R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 P pred
+vreg %3 P pred
+vreg %4 UR b32
+vreg %5 R b32
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 %2 = setp %0
+#3 %3 = setp %1
+#4 %4 = uld 2
+#5 %5 = copy %4
+#6 @%2 st %0, %5 !write
+#7 @%3 st %1 !write
+#8 exit
+)";
 
 // The uses with the values of `spilled` in slots.
 FileUses with_spilled(Phases& p, std::initializer_list<TempId> spilled) {

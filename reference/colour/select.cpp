@@ -55,7 +55,7 @@ Colouring select_within(const FileGraph& graph, const std::vector<NodeId>& order
     if (graph.is_fixed(n)) c.unit_of[n] = graph.fixed(n).first;
   std::optional<Partners> partners;
   if (options.biased && !(graph.copies().empty() && graph.hints().empty())) partners.emplace(graph);
-  const bool has_last_resort = !options.last_resort.is_empty();
+  const bool has_last_resort = options.last_resort.any();
   for (std::size_t k = order.size(); k-- > 0;) {
     const NodeId n = order[k];
     Home taken = {};
@@ -69,14 +69,14 @@ Colouring select_within(const FileGraph& graph, const std::vector<NodeId>& order
     if (unit < 0) unit = at.first();
     if (partners && unit >= 0)
       partners->find(n, [&](NodeId p) {
-        const bool fits = c.unit_of[p] >= 0 && at.contains(c.unit_of[p]);
+        const bool fits = c.unit_of[p] >= 0 && at.has(c.unit_of[p]);
         if (fits && c.unit_of[p] != unit && ir::may(options.fuel, "follow-copy")) unit = c.unit_of[p];
         return fits;
       });
     c.unit_of[n] = unit;
     if (unit >= 0) {
       const UnitSet home = UnitSet::range(unit, unit + graph.units(n));
-      std::copy_n(home.words().begin(), kWords, homes[n].begin());
+      std::copy_n(home.words, kWords, homes[n].begin());
       continue;
     }
     c.failed.push_back(n);

@@ -19,9 +19,9 @@ struct SelectOptions {
   UnitSet available;
   UnitSet last_resort;
   bool biased = true;
-  // One failure is as bad as many: what an attempt with fewer registers wants to know. Merged nodes have no unit then.
+  // Stops at the first failure, which is enough for an attempt with fewer registers. Merged nodes have no unit then.
   bool stop_at_failure = false;
-  ir::Fuel* fuel = nullptr;  // asked before a bias has its way
+  ir::Fuel* fuel = nullptr;  // spent for each biased choice
 };
 
 // `order` = what simplify returned for this graph. Cost O(edges + nodes).

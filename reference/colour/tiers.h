@@ -23,7 +23,7 @@
 
 namespace regduel::reference {
 
-// A wish that two nodes should not stand alike, which forbids nothing.
+// A soft constraint that keeps two nodes apart.
 struct ConstraintEdge {
   NodeId a = kNoNode, b = kNoNode;
   int weight = 1;

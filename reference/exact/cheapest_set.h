@@ -5,12 +5,12 @@
 //   extra cost   paid where one element is taken and another one is not
 //
 // The proof goes from below. The linear relaxation (simplex method) says what a unit of each demand is worth; in whole numbers,
-// that is a bound which holds for any such worth, and says what each element costs beyond it. For points along a line of code the
-// relaxation is exact, and nothing is left to pay. What is left goes to the solver, core-guided ("OLL": Morgado, Dodaro,
-// Marques-Silva 2014): all that costs something is assumed not to be paid. What the solver shows to be impossible together is a
-// core: one of it at least has to be paid, so that the least cost of the core is added to the bound, each of the core becomes
-// cheaper by it, and how many of the core are paid is counted from then on, each after the first at that cost. What is expensive is
-// assumed first ("stratification"), so that a set is known early.
+// that is a bound which holds for any such worth, and gives the reduced cost of each element. For points along a line of code the
+// relaxation is exact, and no reduced cost is left. Otherwise the reduced costs go to the solver, core-guided ("OLL": Morgado,
+// Dodaro, Marques-Silva 2014): each cost is assumed not to be paid. Assumptions that the solver refutes together are a core: at
+// least one of its costs has to be paid, so the least cost of the core is added to the bound, each of the others is reduced by it,
+// and a counter of the core charges each paid cost after the first. High costs are assumed first ("stratification"), so that a set
+// is known early.
 //
 // The effort is counted in conflicts of the solver (CaDiCaL), so that the same question has the same answer everywhere.
 // Tested by cheapest_set_test.cpp, against all sets.
@@ -57,7 +57,7 @@ class CheapestSet {
   // False where the effort does not suffice for a proof. Throws BadInput where a file cannot be written.
   [[nodiscard]] bool prove_at_least(std::int64_t cost, const std::string& path, std::int64_t conflicts) const;
 
-  struct Question;  // all that was said
+  struct Question;  // elements, demands and extra costs
 
  private:
   std::unique_ptr<Question> question_;

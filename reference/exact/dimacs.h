@@ -1,7 +1,7 @@
 // Graphs as the colouring benchmarks of DIMACS have them (graphs from real register allocation among them):
 //
 //   c anything
-//   p edge VERTICES EDGES     also "p col", and a third number is tolerated; how many edges there are, the lines say
+//   p edge VERTICES EDGES     also "p col", and a third number is tolerated; the number of edges is that of the lines
 //   e A B                     vertices are numbered from 1; an edge given twice, or both ways, is one
 //
 // Tested by dimacs_test.cpp.
@@ -25,7 +25,7 @@ struct PlainGraph {
 inline constexpr NodeId kMostVertices = 100'000;
 inline constexpr std::size_t kMostEdges = 20'000'000;
 
-//   file   its name, for what is said of mistakes
+//   file   its name, for error messages
 [[nodiscard]] Parsed<PlainGraph> parse_dimacs(std::string_view text, std::string_view file);
 
 // Each vertex a scalar that may be spilled at the cost of one.

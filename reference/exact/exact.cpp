@@ -2,16 +2,13 @@
 
 #include "reference/exact/exact.h"
 
-#include <algorithm>
-#include <charconv>
-
 #include <fmt/format.h>
 
+#include "ir/loops.h"
 #include "reference/colour/interference_graph.h"
 #include "reference/exact/fewest_units.h"
 #include "reference/exact/least_spill.h"
 #include "reference/program/liveness.h"
-#include "reference/program/loops.h"
 #include "reference/program/lower.h"
 #include "reference/program/plan.h"
 #include "reference/program/problem.h"
@@ -20,63 +17,39 @@
 namespace regduel::reference {
 namespace {
 
-constexpr int kMostEffort = 1'000'000, kConflicts = 1000;
-constexpr int kMostValues = 10'000;
-constexpr int kLoopBase = 10;  // of frequencies where the program gives none, as those of FORMAT.md
+constexpr int kConflicts = 1000;
 
 struct Knobs {
   int effort = 20;   // thousands of conflicts
   int values = 200;  // that may be spilled
+  std::string proof;
 };
 
-struct Row {
-  ir::KnobInfo info;
-  int Knobs::* member;
-  int most;  // in [1, most]
-};
-Row effort_row() {
-  return {{"exact-effort",
-           -1,
-           fmt::format("int 1 to {}", kMostEffort),
-           "20",
-           "regduel",
-           "thousands of conflicts of the solver in each question; then the answer is a range",
-           {"1", "5"}},
+ir::KnobTable<Knobs>::Row effort_row() {
+  return {ir::knob("exact-effort", "regduel", "thousands of conflicts of the solver in each question; then the answer is a range",
+                   {"1", "5"}),
           &Knobs::effort,
-          kMostEffort};
+          {1, 1'000'000}};
 }
-Row values_row() {
-  return {{"exact-values",
-           -1,
-           fmt::format("int 1 to {}", kMostValues),
-           "200",
-           "regduel",
-           "functions with more values that could be spilled are unsupported",
-           {"20", "100"}},
-          &Knobs::values,
-          kMostValues};
+ir::KnobTable<Knobs>::Row proof_row() {
+  return {{.name = std::string(kExactProof), .group = ir::KnobGroup::Internal}, "a path", [](Knobs& k, std::string_view path) {
+            k.proof = path;
+            return true;
+          }};
 }
-
-// The error is one line.
-std::expected<Knobs, std::string> parse(std::string_view allocator, const std::vector<Row>& rows,
-                                        std::span<const std::pair<std::string, std::string>> settings) {
-  Knobs knobs;
-  for (const auto& [name, value] : settings) {
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.info.name == name; });
-    if (row == rows.end())
-      return std::unexpected(fmt::format("{} has no knob \"{}\" (regduel knobs --with {})", allocator, name, allocator));
-    int number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error != std::errc() || end != value.data() + value.size() || number < 1 || number > row->most)
-      return std::unexpected(fmt::format("{}: \"{}\" is no number from 1 to {}", name, value, row->most));
-    knobs.*(row->member) = number;
-  }
-  return knobs;
+const ir::KnobTable<Knobs>& exact_knobs() {
+  static const ir::KnobTable<Knobs> table("exact", {effort_row(), proof_row()});
+  return table;
 }
-std::vector<ir::KnobInfo> infos(const std::vector<Row>& rows) {
-  std::vector<ir::KnobInfo> list;
-  for (const Row& r : rows) list.push_back(r.info);
-  return list;
+const ir::KnobTable<Knobs>& exact_spill_knobs() {
+  static const ir::KnobTable<Knobs> table(
+      "exact-spill",
+      {effort_row(),
+       {ir::knob("exact-values", "regduel", "functions with more values that could be spilled are unsupported", {"20", "100"}),
+        &Knobs::values,
+        {1, 10'000}},
+       proof_row()});
+  return table;
 }
 std::unexpected<ir::AllocFailure> bad_knob(const std::string& message) {
   return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, message});
@@ -92,13 +65,13 @@ std::unexpected<ir::AllocFailure> impossible(const Problem& problem, const ir::L
 class Exact final : public ir::Allocator {
  public:
   [[nodiscard]] std::string_view name() const override { return "exact"; }
-  [[nodiscard]] std::vector<ir::KnobInfo> knobs() const override { return infos({effort_row()}); }
+  [[nodiscard]] std::span<const ir::KnobInfo> knobs() const override { return exact_knobs().infos(); }
   [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
                                                                          const ir::AllocOptions& options) const override {
-    const auto knobs = parse(name(), {effort_row()}, options.knobs);
+    const auto knobs = exact_knobs().parse(options.knobs);
     if (!knobs) return bad_knob(knobs.error());
     const ir::Cfg cfg(program);
-    const Problem problem(program, cfg, target, options.limits, block_frequencies(program, cfg, kLoopBase), options.fuel);
+    const Problem problem(program, cfg, target, options.limits, ir::kFrequencyBase, options.fuel);
     if (problem.impossible()) return impossible(problem, options.limits);
     const Plan plan = problem.all_in_registers();
     const Code code = lower(problem, plan);
@@ -111,7 +84,7 @@ class Exact final : public ir::Allocator {
       const FileGraph& graph = graphs.files[ir::index(file)];
       if (graph.size() == 0) continue;
       const UnitSet& all = problem.allocatable()[ir::index(file)];
-      const std::string proof = options.proof.empty() ? "" : fmt::format("{}.{}", options.proof, ir::name(file));
+      const std::string proof = knobs->proof.empty() ? "" : fmt::format("{}.{}", knobs->proof, ir::name(file));
       const FewestUnits fewest = fewest_units(graph, all, {.conflicts = std::int64_t{knobs->effort} * kConflicts, .proof = proof});
       if (fewest.at_most < 0)
         return unsupported(
@@ -138,16 +111,16 @@ class Exact final : public ir::Allocator {
 class ExactSpill final : public ir::Allocator {
  public:
   [[nodiscard]] std::string_view name() const override { return "exact-spill"; }
-  [[nodiscard]] std::vector<ir::KnobInfo> knobs() const override { return infos({effort_row(), values_row()}); }
+  [[nodiscard]] std::span<const ir::KnobInfo> knobs() const override { return exact_spill_knobs().infos(); }
   [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
                                                                          const ir::AllocOptions& options) const override {
-    const auto knobs = parse(name(), {effort_row(), values_row()}, options.knobs);
+    const auto knobs = exact_spill_knobs().parse(options.knobs);
     if (!knobs) return bad_knob(knobs.error());
     const ir::Cfg cfg(program);
-    const Problem problem(program, cfg, target, options.limits, block_frequencies(program, cfg, kLoopBase), options.fuel);
+    const Problem problem(program, cfg, target, options.limits, ir::kFrequencyBase, options.fuel);
     if (problem.impossible()) return impossible(problem, options.limits);
     const LeastSpill least = least_spill(
-        problem, {.conflicts = std::int64_t{knobs->effort} * kConflicts, .most_values = knobs->values, .proof = options.proof});
+        problem, {.conflicts = std::int64_t{knobs->effort} * kConflicts, .most_values = knobs->values, .proof = knobs->proof});
     switch (least.end) {
       case LeastSpill::End::Found: break;
       case LeastSpill::End::TooLarge:

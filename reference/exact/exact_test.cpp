@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "reference/briggs.h"
+#include "reference/colourer.h"
 #include "reference/testing.h"
 
 namespace regduel::reference {
@@ -21,9 +21,19 @@ std::expected<ir::Allocation, ir::AllocFailure> exactly(const std::string& body,
 }
 
 constexpr const char* kThreeLive =
-    "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 P pred\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %2 = ld 2\n#3 %3 = setp "
-    "%0\n"
-    "#4 @%3 st %2, %1 !write\n#5 st %0 !write\n#6 exit\n";
+    R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 P pred
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 %2 = ld 2
+#3 %3 = setp %0
+#4 @%3 st %2, %1 !write
+#5 st %0 !write
+#6 exit
+)";
 
 TEST(Exact, SaysThatItsRegistersAreTheFewest) {
   const auto a = exactly(kThreeLive, 255);
@@ -41,7 +51,13 @@ TEST(Exact, SpillsNothing) {
 }
 
 TEST(Exact, ImpossibleAsBriggsHasIt) {
-  const auto a = exactly("vreg %0 R b128\nblock b0\n#0 %0 = ld\n#1 st %0 !write\n#2 exit\n", 3);
+  const auto a = exactly(R"(vreg %0 R b128
+block b0
+#0 %0 = ld
+#1 st %0 !write
+#2 exit
+)",
+                         3);
   ASSERT_FALSE(a.has_value());
   EXPECT_EQ(a.error().kind, ir::AllocFailure::Kind::Impossible);
   EXPECT_EQ(a.error().message, ir::failure_message(3));
@@ -50,8 +66,17 @@ TEST(Exact, ImpossibleAsBriggsHasIt) {
 // A pair fits between two scalars only where the first of them does not stand in its way.
 TEST(Exact, TuplesAndFixedRegisters) {
   const auto a = exactly(
-      "vreg %0 R b32\nvreg %1 R b64\nvreg %2 R b32\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %2{=R2} = ld 2\n#3 st %0, %1 !write\n"
-      "#4 st %2 !write\n#5 exit\n",
+      R"(vreg %0 R b32
+vreg %1 R b64
+vreg %2 R b32
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 %2{=R2} = ld 2
+#3 st %0, %1 !write
+#4 st %2 !write
+#5 exit
+)",
       255);
   ASSERT_TRUE(a.has_value()) << a.error().message;
   EXPECT_EQ(a->claims.registers[ir::index(ir::RegFile::R)], 4);
@@ -62,7 +87,7 @@ TEST(Exact, Knobs) {
     const auto a = exactly(kThreeLive, 255, {{"exact-effort", value}});
     ASSERT_FALSE(a.has_value());
     EXPECT_EQ(a.error().kind, ir::AllocFailure::Kind::BadKnob);
-    EXPECT_THAT(a.error().message, HasSubstr("is no number from 1 to 1000000"));
+    EXPECT_THAT(a.error().message, HasSubstr("expected int 1 to 1000000"));
   }
   const auto a = exactly(kThreeLive, 255, {{"briggs-coalesce", "0"}});
   ASSERT_FALSE(a.has_value());
@@ -72,8 +97,20 @@ TEST(Exact, Knobs) {
 
 // Two of three have room. %1 is read once, and so costs least: a store and a refill of 4 bytes each.
 constexpr const char* kOneTooMany =
-    "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %2 = ld 2\n#3 st %0 !write\n#4 st %2 "
-    "!write\n#5 st %0 !write\n#6 st %2 !write\n#7 st %1 !write\n#8 exit\n";
+    R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 %2 = ld 2
+#3 st %0 !write
+#4 st %2 !write
+#5 st %0 !write
+#6 st %2 !write
+#7 st %1 !write
+#8 exit
+)";
 
 std::expected<ir::Allocation, ir::AllocFailure> spilled_exactly(const std::string& body, int registers,
                                                                 std::vector<std::pair<std::string, std::string>> knobs = {},
@@ -81,7 +118,7 @@ std::expected<ir::Allocation, ir::AllocFailure> spilled_exactly(const std::strin
   ir::AllocOptions options;
   options.limits = ir::Limits::of(ir::default_target(), registers);
   options.knobs = std::move(knobs);
-  options.proof = std::move(proof);
+  options.knobs.emplace_back(kExactProof, std::move(proof));
   return make_exact_spill()->allocate(parse_body(body), ir::default_target(), options);
 }
 
@@ -103,11 +140,25 @@ TEST(ExactSpill, SpillsNothingWhereAllFits) {
 // In a loop each refill counts ten times: the value that is idle there goes.
 TEST(ExactSpill, CountsHowOftenBlocksRun) {
   const auto a = spilled_exactly(
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nvreg %3 R b32\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %3 = ld 1\n#3 bra -> "
-      "b1\n"
-      "block b1 depth 1\n#4 st %0, %3 !write\n#5 %2 = setp\n#6 cbra %2 -> b1, b2\nblock b2\n#7 st %1 !write\n#8 st %1 !write\n#9 "
-      "st %1 "
-      "!write\n#10 exit\n",
+      R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 P pred
+vreg %3 R b32
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 %3 = ld 1
+#3 bra -> b1
+block b1 depth 1
+#4 st %0, %3 !write
+#5 %2 = setp
+#6 cbra %2 -> b1, b2
+block b2
+#7 st %1 !write
+#8 st %1 !write
+#9 st %1 !write
+#10 exit
+)",
       2);
   ASSERT_TRUE(a.has_value()) << a.error().message;
   EXPECT_THAT(a->notes, ElementsAre("weighted spill bytes: 16, the least with each value in a register or in memory throughout"));

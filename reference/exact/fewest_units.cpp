@@ -37,7 +37,7 @@ class Question {
       : graph_(graph), available_(available), effort_(effort), proof_(solver_, effort.proof), first_x_(graph.size(), 0),
         first_y_(graph.size(), 0) {
     solver_.set("quiet", 1);
-    for (int u = available.first(); u >= 0; u = available.next(u + 1)) end_ = u + 1;
+    end_ = available.end();
     for (NodeId n = 0; n < graph.size(); ++n)
       if (!graph.is_fixed(n)) add_node(n);
     for (NodeId n = 0; n < graph.size(); ++n)
@@ -83,7 +83,7 @@ class Question {
       num_variables_ += end_;
     }
     const UnitSet at = positions(n);
-    for (int p = at.first(); p >= 0; p = at.next(p + 1)) solver_.add(x(n, p));
+    at.for_each([&](int p) { solver_.add(x(n, p)); });
     solver_.add(0);
     if (graph_.units(n) == 1) return;
     for (int p = at.first(); p >= 0; p = at.next(p + 1))
@@ -91,7 +91,7 @@ class Question {
   }
   void add_edge(NodeId a, NodeId b) {
     const UnitSet both = held(a) & held(b);
-    for (int u = both.first(); u >= 0; u = both.next(u + 1)) clause({-y(a, u), -y(b, u)});
+    both.for_each([&](int u) { clause({-y(a, u), -y(b, u)}); });
   }
   [[nodiscard]] UnitSet held(NodeId n) const { return available_ - graph_.forbidden(n); }
 
@@ -111,7 +111,7 @@ constexpr std::size_t kMostSets = 16;
 class Search {
  public:
   Search(const FileGraph& graph, const UnitSet& all, const Effort& effort) : graph_(graph), effort_(effort) {
-    for (int u = all.first(); u >= 0; u = all.next(u + 1)) units_.push_back(u);
+    all.for_each([&](int u) { units_.push_back(u); });
     for (NodeId n = 0; n < graph.size(); ++n)
       if (!graph.is_fixed(n)) nodes_.push_back(n);
     find_blocks();
@@ -172,7 +172,7 @@ class Search {
   }
   [[nodiscard]] UnitSet first(int k) const {
     UnitSet available;
-    for (int u = 0; u < k; ++u) available.insert(units_[static_cast<std::size_t>(u)]);
+    for (int u = 0; u < k; ++u) available.set(units_[static_cast<std::size_t>(u)]);
     return available;
   }
   [[nodiscard]] std::optional<std::vector<int>> optimistic(const UnitSet& available) const {
@@ -186,7 +186,7 @@ class Search {
 
   // A clique of all nodes; and for each set of units in which some may not stand, one of those that may not stand there.
   void find_cliques() {
-    cliques_.push_back({UnitSet(), std::max(units_of(large_clique(graph_, nodes_)), graph_.clique_units())});
+    cliques_.push_back({UnitSet(), std::max(width_of(large_clique(graph_, nodes_)), graph_.clique_units())});
     std::vector<UnitSet> sets;
     for (const NodeId n : nodes_)
       if (graph_.is_restricted(n) && sets.size() < kMostSets &&
@@ -195,11 +195,11 @@ class Search {
     for (const UnitSet& forbidden : sets) {
       std::vector<NodeId> confined;
       for (const NodeId n : nodes_)
-        if ((forbidden - graph_.forbidden(n)).is_empty()) confined.push_back(n);
-      cliques_.push_back({forbidden, units_of(large_clique(graph_, confined))});
+        if ((forbidden - graph_.forbidden(n)).none()) confined.push_back(n);
+      cliques_.push_back({forbidden, width_of(large_clique(graph_, confined))});
     }
   }
-  [[nodiscard]] int units_of(const std::vector<NodeId>& nodes) const {
+  [[nodiscard]] int width_of(const std::vector<NodeId>& nodes) const {
     int sum = 0;
     for (const NodeId n : nodes) sum += graph_.units(n);
     return sum;

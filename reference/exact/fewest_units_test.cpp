@@ -29,7 +29,7 @@ void expect_colouring(const FileGraph& g, const std::vector<int>& unit_of, int u
   };
   for (NodeId n = 0; n < g.size(); ++n) {
     if (g.is_fixed(n)) continue;
-    ASSERT_TRUE(g.positions(n, UnitSet::range(0, units)).contains(unit_of[n])) << n;
+    ASSERT_TRUE(g.positions(n, UnitSet::range(0, units)).has(unit_of[n])) << n;
     g.for_neighbours(n, [&](NodeId m) { ASSERT_FALSE(place(n).overlaps(place(m))) << n << ' ' << m; });
   }
 }

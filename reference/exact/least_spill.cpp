@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/check_macro.h"
+#include "ir/loops.h"
 #include "reference/colour/coalesce.h"
 #include "reference/colour/interference_graph.h"
 #include "reference/exact/cheapest_set.h"
@@ -25,8 +26,8 @@ using Element = CheapestSet::Element;
 using Portion = CheapestSet::Portion;
 
 constexpr Element kNoElement = 0xFFFFFFFFu;
-constexpr std::uint64_t kMostWeight = 1'000'000'000;  // of a block; FORMAT.md, "Allocated programs"
-constexpr int kQuestions = 1'000;                     // to the solver, for one set
+constexpr auto kMostWeight = static_cast<std::uint64_t>(ir::kMostWeight);
+constexpr int kQuestions = 1'000;  // to the solver, for one set
 constexpr int kMostRefutations = 100;
 
 // What is spilled, or used, at a cost: a value, or a callee-saved register that has to be saved.
@@ -93,19 +94,19 @@ class LeastCost {
       }
     }
     for (const Temp& t : base_.code.temps)
-      if (t.fixed.is_valid()) touched[ir::index(t.file)] |= UnitSet::of(t.fixed);
+      if (t.fixed.is_valid()) touched[ir::index(t.file)] |= units_of(t.fixed);
     for (const ir::RegFile file : ir::kAllFiles) {
       const UnitSet& saved = p_.callee_saved()[ir::index(file)];
       UnitSet& free = free_[ir::index(file)] = p_.allocatable()[ir::index(file)];
       for (int u = saved.first(); u >= 0; u = saved.next(u + 1)) {
         const std::int64_t cost = moves * ir::unit_bytes(file);
         if (!returns) continue;
-        if (touched[ir::index(file)].contains(u)) {
+        if (touched[ir::index(file)].has(u)) {
           constant_ += cost;
           continue;
         }
-        if (!p_.allocatable()[ir::index(file)].contains(u)) continue;
-        free.erase(u);
+        if (!p_.allocatable()[ir::index(file)].has(u)) continue;
+        free.clear(u);
         choices_.push_back({file, kNoTemp, u, cost});
       }
     }
@@ -272,7 +273,7 @@ class LeastCost {
       if (units <= (room & free_[ir::index(file)]).count()) continue;
       std::vector<AtPoint> confined;
       for (const AtPoint& a : here)
-        if (forbidden.is_empty() || (!a.is_there_anyway && (forbidden - graph.forbidden(base_.graphs.node_of[a.temp])).is_empty()))
+        if (forbidden.none() || (!a.is_there_anyway && (forbidden - graph.forbidden(base_.graphs.node_of[a.temp])).none()))
           confined.push_back(a);
       demand_of_clique(file, graph, std::move(confined), room);
     }
@@ -303,7 +304,7 @@ class LeastCost {
     for (const AtPoint& a : clique)
       if (!a.is_there_anyway && is_choice(a.temp)) portions.push_back({element_of_[a.temp], units(a)});
     for (Element e = static_cast<Element>(result_.values); e < choices_.size(); ++e)
-      if (choices_[e].file == file && reachable.contains(choices_[e].unit)) portions.push_back({e, 1});
+      if (choices_[e].file == file && reachable.has(choices_[e].unit)) portions.push_back({e, 1});
     std::sort(portions.begin(), portions.end(), [](const Portion& a, const Portion& b) { return a.element < b.element; });
     demands_.emplace_back(std::move(portions), need);
   }
@@ -347,7 +348,7 @@ class LeastCost {
     for (Element e = 0; e < choices_.size(); ++e) {
       if (!is_taken[e]) continue;
       if (choices_[e].value != kNoTemp) spilled.push_back(choices_[e].value);
-      else available[ir::index(choices_[e].file)].insert(choices_[e].unit);
+      else available[ir::index(choices_[e].file)].set(choices_[e].unit);
     }
     t.lowered = lowered(spilled);
     t.homes.resize(t.lowered.code.temps.size());
@@ -375,7 +376,7 @@ class LeastCost {
     std::int64_t sum = constant_ + moves(t.lowered);
     for (const Choice& c : choices_)
       if (c.value == kNoTemp && std::any_of(t.homes.begin(), t.homes.end(), [&](ir::PReg home) {
-            return home.is_valid() && home.file == c.file && UnitSet::of(home).contains(c.unit);
+            return home.is_valid() && home.file == c.file && units_of(home).has(c.unit);
           }))
         sum += c.cost;
     return sum;

@@ -5,7 +5,7 @@
 //                callee-saved registers among them
 //   from below   what is demanded of a set of spilled values (cheapest_set.h): of values that are live at a point together, so many
 //                units have to be spilled that the rest has room, beside what the instruction there needs in any case
-//   from above   the program is lowered with the values of the cheapest set in memory (../lower.h) and its graph coloured exactly
+//   from above   the program is lowered with the values of the cheapest set in memory and its graph coloured exactly
 //                (fewest_units.h). Where that is impossible, as many others as may be are spilled as well while it stays
 //                impossible: one of those that are left has to be spilled, which is demanded from then on
 //

@@ -42,12 +42,12 @@ class OneMoment {
     if (!extend(0, free_)) return false;
     UnitSet left = free_;
     for (const auto& [g, u] : places_) {
-      for (int k = u; k < u + g->units; ++k) left.erase(k);
+      for (int k = u; k < u + g->units; ++k) left.clear(k);
       place(g->items[--choice_[static_cast<std::size_t>(g - groups_.data())]], u);
     }
     for (const std::size_t item : singles.items) {
       place(item, left.first());
-      left.erase(left.first());
+      left.clear(left.first());
     }
     return true;
   }
@@ -63,7 +63,7 @@ class OneMoment {
   // Completes the choice, which ends at `end`; `above` are the free units from there on.
   bool extend(int end, UnitSet above) {
     if (missing_ == 0) return true;
-    for (int u = above.first(); u >= 0 && u < end; u = above.next(u)) above.erase(u);
+    above.clear_range(0, end);
     if (missing_ > above.count()) return false;
     const auto dead_end = dead_ends_.find(choice_);
     if (dead_end != dead_ends_.end() && dead_end->second <= end) return false;
@@ -131,16 +131,16 @@ class FilePacker {
 
   bool place_fixed(std::size_t k) {
     const Item& item = items_[k];
-    const UnitSet units = UnitSet::of(item.fixed);
+    const UnitSet units = units_of(item.fixed);
     if (item.partial && clobbers_.intersects(units)) return false;
     // A second fixed read of one root in one register is the same item; what else overlaps is a contradiction.
-    if (item.at_reads && !(units - free_reads_).is_empty()) return false;
-    if (item.at_writes && !(units - free_writes_).is_empty()) return false;
+    if (item.at_reads && (units - free_reads_).any()) return false;
+    if (item.at_writes && (units - free_writes_).any()) return false;
     take(k, item.fixed);
     return true;
   }
   void take(std::size_t k, ir::PReg home) {
-    const UnitSet units = UnitSet::of(home);
+    const UnitSet units = units_of(home);
     if (items_[k].at_reads) free_reads_ -= units;
     if (items_[k].at_writes) free_writes_ -= units;
     homes_[k] = home;
@@ -170,7 +170,7 @@ class FilePacker {
       if (!can_share(k, other) || home.first % (1 << items_[k].align_log2) != 0) continue;
       UnitSet free = free_writes_;
       if (items_[k].partial) free -= clobbers_;
-      if ((UnitSet::of(home) - free).is_empty()) at.push_back(home.first);
+      if ((units_of(home) - free).none()) at.push_back(home.first);
     }
     return at;
   }
@@ -203,7 +203,7 @@ class FilePacker {
     if (n > 0 && rank(both_[n - 1]) == rank(k) && !can_share(both_[n - 1]) && !can_share(k) &&
         items_[both_[n - 1]].partial == items_[k].partial)
       from = homes_[both_[n - 1]].end();
-    if (!tried_.emplace(n, from, free_reads_.words(), free_writes_.words()).second) return false;
+    if (!tried_.emplace(n, from, free_reads_, free_writes_).second) return false;
     const UnitSet alone = begins(k);
     for (int u = alone.next(from); u >= 0; u = alone.next(u + 1)) at.push_back(u);
     const UnitSet reads = free_reads_, writes = free_writes_;
@@ -221,7 +221,7 @@ class FilePacker {
       UnitSet at = begins(k);
       if (can_share(k)) {
         if (at_reads) continue;  // it may need no room here
-        for (const int u : shared(k)) at.insert(u);
+        for (const int u : shared(k)) at.set(u);
       }
       moment.add(k, at, items_[k].units);
     }
@@ -236,8 +236,7 @@ class FilePacker {
   UnitSet free_reads_, free_writes_;
   std::vector<std::size_t> fixed_, both_, reads_, writes_;
   std::vector<ir::PReg>& homes_;
-  using Words = std::array<std::uint64_t, UnitSet::kWords>;
-  std::set<std::tuple<std::size_t, int, Words, Words>> tried_;  // by search()
+  std::set<std::tuple<std::size_t, int, UnitSet, UnitSet>> tried_;  // by search()
 };
 
 }  // namespace

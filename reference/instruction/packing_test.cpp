@@ -28,30 +28,114 @@ int demand(std::string_view text, std::uint32_t id) {
 }
 
 TEST(Packing, DefsMayStandWhereUsesDie) {
-  EXPECT_EQ(demand("vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = add %1, %2\n#1 exit\n", 0), 2);
+  EXPECT_EQ(demand(R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+block b0
+#0 %0 = add %1, %2
+#1 exit
+)",
+                   0),
+            2);
 }
 TEST(Packing, AnEarlyClobberDefMayNot) {
-  EXPECT_EQ(demand("vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0{early} = add %1, %2\n#1 exit\n", 0), 3);
+  EXPECT_EQ(demand(R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+block b0
+#0 %0{early} = add %1, %2
+#1 exit
+)",
+                   0),
+            3);
 }
 TEST(Packing, NorAMayDefNorADefOfAPart) {
-  EXPECT_EQ(demand("vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nblock b0\n#0 @%2 %0 = add %1\n#1 exit\n", 0), 2);
-  EXPECT_EQ(demand("vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0.h0 = add %1\n#1 exit\n", 0), 2);
+  EXPECT_EQ(demand(R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 P pred
+block b0
+#0 @%2 %0 = add %1
+#1 exit
+)",
+                   0),
+            2);
+  EXPECT_EQ(demand(R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0.h0 = add %1
+#1 exit
+)",
+                   0),
+            2);
 }
-TEST(Packing, ReadsOfOneRootShareAHome) { EXPECT_EQ(demand("vreg %0 R b64\nblock b0\n#0 st %0.lo, %0.hi, %0\n#1 exit\n", 0), 2); }
+TEST(Packing, ReadsOfOneRootShareAHome) {
+  EXPECT_EQ(demand(R"(vreg %0 R b64
+block b0
+#0 st %0.lo, %0.hi, %0
+#1 exit
+)",
+                   0),
+            2);
+}
 TEST(Packing, AlignmentCosts) {
-  EXPECT_EQ(demand("vreg %0 R b64\nvreg %1 R b32\nvreg %2 R b64\nblock b0\n#0 st %1, %0, %2\n#1 exit\n", 0), 5);
-  EXPECT_EQ(demand("vreg %0 R b96\nvreg %1 R b32\nvreg %2 R b96\nblock b0\n#0 st %1, %0, %2\n#1 exit\n", 0), 7);
+  EXPECT_EQ(demand(R"(vreg %0 R b64
+vreg %1 R b32
+vreg %2 R b64
+block b0
+#0 st %1, %0, %2
+#1 exit
+)",
+                   0),
+            5);
+  EXPECT_EQ(demand(R"(vreg %0 R b96
+vreg %1 R b32
+vreg %2 R b96
+block b0
+#0 st %1, %0, %2
+#1 exit
+)",
+                   0),
+            7);
 }
 TEST(Packing, FixedAndTied) {
-  EXPECT_EQ(demand("vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0{tied 1} = op %1{=R9}, %1\n#1 exit\n", 0), 10);
-  EXPECT_EQ(demand("vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 st %1{=R2}, %1{=R4}, %0\n#1 exit\n", 0), 5);
+  EXPECT_EQ(demand(R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0{tied 1} = op %1{=R9}, %1
+#1 exit
+)",
+                   0),
+            10);
+  EXPECT_EQ(demand(R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 st %1{=R2}, %1{=R4}, %0
+#1 exit
+)",
+                   0),
+            5);
 }
 // The first of two equal items stands in the upper half, where its old value is read.
 TEST(Packing, AnItemMayStandBelowOneThatSharesAFixedRegister) {
-  EXPECT_EQ(demand("vreg %0 R b64\nvreg %1 R b64\nvreg %2 P pred\nblock b0\n#0 @%2 %0, %1 = op %0{=R2:R3}\n#1 exit\n", 0), 4);
+  EXPECT_EQ(demand(R"(vreg %0 R b64
+vreg %1 R b64
+vreg %2 P pred
+block b0
+#0 @%2 %0, %1 = op %0{=R2:R3}
+#1 exit
+)",
+                   0),
+            4);
 }
 TEST(Packing, ADefOfAPartAvoidsClobbers) {
-  EXPECT_EQ(demand("vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0.h0, %1 = op clobbers R0:R3\n#1 exit\n", 0), 5);
+  EXPECT_EQ(demand(R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0.h0, %1 = op clobbers R0:R3
+#1 exit
+)",
+                   0),
+            5);
 }
 
 // Against a search without any cleverness: every item at every aligned position.
@@ -61,8 +145,8 @@ bool fits_naively(const Shape& shape, const UnitSet& allocatable, std::size_t k,
   for (int u = 0; u + item.units <= 8; ++u) {
     if (item.fixed.is_valid() ? u != item.fixed.first : u % (1 << item.align_log2) != 0) continue;
     const ir::PReg home{item.file, item.units, static_cast<std::uint16_t>(u)};
-    bool good = (UnitSet::of(home) - allocatable).is_empty();
-    good = good && !(item.partial && shape.has_clobbers() && (*shape.clobbers)[0].intersects(home));
+    bool good = (units_of(home) - allocatable).none();
+    good = good && !(item.partial && shape.has_clobbers() && (*shape.clobbers)[0].intersects(units_of(home)));
     for (std::size_t m = 0; good && m < k; ++m) {
       const Item& o = shape.items[m];
       if (!home.overlaps(homes[m])) continue;
@@ -81,7 +165,14 @@ TEST(Packing, AgreesWithExhaustiveSearch) {
   int fitting = 0, roomy = 0;
   for (int round = 0; round < 4000; ++round) {
     std::string text =
-        "vreg %0 R b32\nvreg %1 R b64\nvreg %2 R b96\nvreg %3 R b64 align 1\nvreg %4 R b32\nvreg %5 R b128\nvreg %6 P pred\n";
+        R"(vreg %0 R b32
+vreg %1 R b64
+vreg %2 R b96
+vreg %3 R b64 align 1
+vreg %4 R b32
+vreg %5 R b128
+vreg %6 P pred
+)";
     const auto reg = [&](int limit) { return "%" + std::to_string(random.between(0, limit)); };
     std::string defs, uses;
     const int num_defs = random.between(0, 2), num_uses = random.between(1, 3);

@@ -36,7 +36,7 @@ class Builder {
 
   void clobber(ir::PReg r) {
     if (!clobbers_) shape_.clobbers = clobbers_ = std::make_shared<ir::PerFile<UnitSet>>();
-    (*clobbers_)[ir::index(r.file)] |= UnitSet::of(r);
+    (*clobbers_)[ir::index(r.file)] |= units_of(r);
   }
 
   void finish() {

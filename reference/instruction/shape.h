@@ -12,10 +12,12 @@
 #include <boost/container/small_vector.hpp>
 
 #include "ir/program.h"
-#include "reference/instruction/unit_set.h"
+#include "ir/unit_set.h"
 #include "reference/program/code.h"
 
 namespace regduel::reference {
+
+using ir::UnitSet;
 
 struct Item {
   ir::VRegId read_root;   // whose value must be in the home before the instruction; invalid = that of none

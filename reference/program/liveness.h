@@ -8,7 +8,7 @@
 // for each byte of a value, found value by value, where it is live; a value is live where a byte of it is. A may-def writes but
 // does not kill, a def of a part kills that part. So a first guarded def does not stretch a live range to the entry (FORMAT.md
 // "Undefined"), and a value whose parts are all defined anew is dead before. Only what some block reads before it kills it is live
-// at the ends of blocks; local temps never are, and each of them is one piece. Deviations from the seed, which solves plain live
+// at the ends of blocks; local temps never are, and each of them is one piece. Deviations from the source, which solves plain live
 // sets block by block: bytes, the reach mask, and a cost that grows with what is live instead of with blocks times values. Tested
 // by liveness_test.cpp.
 #pragma once

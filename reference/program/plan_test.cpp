@@ -18,7 +18,14 @@ TEST(Location, SaysWhereAndNothingElse) {
 }
 
 TEST(Plan, EverythingInMemoryLeavesNothingInARegister) {
-  const Phases p("vreg %0 R b32\nvreg %1 R b64\nblock b0\n#0 %0 = ld\n#1 %1 = ld\n#2 st %0, %1 !write\n#3 exit\n");
+  const Phases p(R"(vreg %0 R b32
+vreg %1 R b64
+block b0
+#0 %0 = ld
+#1 %1 = ld
+#2 st %0, %1 !write
+#3 exit
+)");
   EXPECT_TRUE(std::ranges::all_of(p.plan.locations, &Location::is_register));
   const Plan last = p.problem.all_in_memory();
   EXPECT_TRUE(std::ranges::all_of(last.locations, &Location::is_slot));

@@ -5,6 +5,7 @@
 
 #include "base/grouped.h"
 #include "base/planted.h"
+#include "ir/loops.h"
 
 namespace regduel::reference {
 namespace {
@@ -22,8 +23,8 @@ Temp temp_of(const ir::VReg& v) {
 }  // namespace
 
 Problem::Problem(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& target, const ir::Limits& limits,
-                 std::vector<std::uint64_t> freq, ir::Fuel* fuel)
-    : f_(f), cfg_(cfg), target_(target), freq_(std::move(freq)) {
+                 std::int64_t loop_base, ir::Fuel* fuel)
+    : f_(f), cfg_(cfg), target_(target), freq_(block_frequencies(f, cfg, loop_base, std::int64_t{1} << 40)) {
   find_units(target, limits);
   find_shapes();
   find_values();
@@ -37,17 +38,17 @@ Problem::Problem(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& ta
 void Problem::find_units(const ir::Target& target, const ir::Limits& limits) {
   for (const ir::RegFile file : ir::kAllFiles)
     for (int u = 0; u < std::min(limits.of(file), target.units[ir::index(file)]); ++u)
-      if (ir::is_allocatable(target, limits, file, u)) allocatable_[ir::index(file)].insert(u);
+      if (ir::is_allocatable(target, limits, file, u)) allocatable_[ir::index(file)].set(u);
   for (const ir::VReg& v : f_.vregs)
-    if (v.is_architectural() && v.fixed.is_valid()) allocatable_[ir::index(v.fixed.file)] -= UnitSet::of(v.fixed);
+    if (v.is_architectural() && v.fixed.is_valid()) allocatable_[ir::index(v.fixed.file)] -= units_of(v.fixed);
   if (f_.kind != ir::FunctionKind::Device) return;
   const bool returns = std::ranges::any_of(f_.insts, [](const ir::Inst& i) { return i.op == ir::Op::Ret; });
   const bool entry_is_head = !cfg_.predecessors(ir::BlockId(0)).empty();
   ir::PerFile<UnitSet> given_up;  // what the program clobbers itself need not be saved
   for (const ir::Operand& op : f_.operands)
-    if (op.role == ir::Role::Clobber) given_up[ir::index(op.preg().file)] |= UnitSet::of(op.preg());
+    if (op.role == ir::Role::Clobber) given_up[ir::index(op.preg().file)] |= units_of(op.preg());
   for (const ir::PReg r : target.abi(f_.abi).callee_saved) {
-    UnitSet units = UnitSet::of(r) & allocatable_[ir::index(r.file)];
+    UnitSet units = units_of(r) & allocatable_[ir::index(r.file)];
     units -= given_up[ir::index(r.file)];
     // A save at the head of a block that is entered again would save the wrong thing.
     if (entry_is_head) allocatable_[ir::index(r.file)] -= units;
@@ -100,7 +101,7 @@ Homes Problem::packed(std::size_t i) const {
 void Problem::prove_possible() {
   ir::PerFile<int> run = {};  // of units that may be used anywhere, from unit 0 on
   for (std::size_t k = 0; k < run.size(); ++k)
-    while (run[k] < ir::kMaxUnits && allocatable_[k].contains(run[k]) && !callee_saved_[k].contains(run[k])) ++run[k];
+    while (run[k] < ir::kMaxUnits && allocatable_[k].has(run[k]) && !callee_saved_[k].has(run[k])) ++run[k];
   for (std::size_t i = 0; i < f_.insts.size() && !impossible_; ++i) {
     const bool is_phi = f_.insts[i].is_phi();
     if (!is_phi && !is_roomy(shapes_[i], run)) impossible_ = packed(i).failed;
@@ -108,7 +109,7 @@ void Problem::prove_possible() {
     for (const ir::Operand& op : is_phi ? f_.operands_of(f_.insts[i]) : std::span<const ir::Operand>()) {
       const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
       if (root.is_architectural()) continue;
-      if (allocatable_[ir::index(root.file())].positions(root.units(), root.align_log2).is_empty()) impossible_ = root.file();
+      if (allocatable_[ir::index(root.file())].positions(root.units(), root.align_log2).none()) impossible_ = root.file();
     }
     if (impossible_) impossible_inst_ = f_.insts[i].id;
   }

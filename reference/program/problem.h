@@ -27,9 +27,9 @@ namespace regduel::reference {
 
 class Problem {
  public:
-  // Requires a well-formed virtual program; `freq` by block. Cost O(size of program).
-  Problem(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& target, const ir::Limits& limits,
-          std::vector<std::uint64_t> freq, ir::Fuel* fuel = nullptr);
+  // Requires a well-formed virtual program; `loop_base` is that of block frequencies. Cost O(size of program).
+  Problem(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& target, const ir::Limits& limits, std::int64_t loop_base,
+          ir::Fuel* fuel = nullptr);
 
   // The file of the first instruction for which no packing exists. With it, all that follows is without meaning.
   [[nodiscard]] std::optional<ir::RegFile> impossible() const { return impossible_; }
@@ -38,7 +38,7 @@ class Problem {
 
   [[nodiscard]] const ir::Function& program() const { return f_; }
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
-  [[nodiscard]] std::uint64_t freq(ir::BlockId b) const { return freq_[b.index()]; }
+  [[nodiscard]] std::uint64_t freq(ir::BlockId b) const { return static_cast<std::uint64_t>(freq_[b.index()]); }
   [[nodiscard]] const ir::PerFile<UnitSet>& allocatable() const { return allocatable_; }
   [[nodiscard]] const ir::Target& target() const { return target_; }
   // Of file R, the bank of a register of this number.
@@ -90,7 +90,7 @@ class Problem {
   const ir::Cfg& cfg_;
   const ir::Target& target_;
   ir::PerFile<UnitSet> allocatable_, callee_saved_;
-  std::vector<std::uint64_t> freq_;
+  std::vector<std::int64_t> freq_;
   std::optional<ir::RegFile> impossible_;
   ir::InstId impossible_inst_;
   std::vector<Shape> shapes_;

@@ -53,7 +53,7 @@ class Rewriter {
     if (!returns) return;
     if (REGDUEL_PLANTED("briggs-callee-saved-not-saved")) return;
     for (const ir::PReg home : homes_)
-      if (home.is_valid()) touched[ir::index(home.file)] |= UnitSet::of(home);
+      if (home.is_valid()) touched[ir::index(home.file)] |= units_of(home);
     for (const ir::RegFile file : ir::kAllFiles) {
       const UnitSet units = touched[ir::index(file)] & callee_saved[ir::index(file)];
       for (int u = units.first(); u >= 0; u = units.next(u + 1)) saved_.push_back({file, 1, static_cast<std::uint16_t>(u)});

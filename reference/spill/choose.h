@@ -1,4 +1,4 @@
-// What to spill after a round in which not every node got a colour.
+// The choice of values to spill after a round in which some node got no colour.
 //
 // Victim: a node without colour is spilled itself. A local temp cannot be: then the cheapest set of neighbours whose registers
 // would make room for it is spilled, and where no such set exists its instruction is pinned to its exact packing.
@@ -25,8 +25,8 @@ struct SpillChoice {
 bool choose_spills(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Problem& problem,
                    const Code& code, const SpillChoice& how, Plan& plan, ir::Fuel* fuel = nullptr);
 
-// Takes those of the temps out of registers that are values and in one: computed again where they can be, the others into one slot.
-// False where none was.
+// Spills the temps that are values in registers: those that can be computed again are, the others share one slot. False if there is
+// no such temp.
 bool spill_together(std::span<const TempId> temps, const Problem& problem, const Code& code, bool use_remat, Plan& plan,
                     ir::Fuel* fuel = nullptr);
 

@@ -10,9 +10,17 @@ using testing::Phases;
 
 TEST(Spill, ANodeWithoutColourIsSpilledAndALocalTempMakesRoom) {
   Phases p(
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = ld\n#2 %2{tied 1} = mad %0, %1\n#3 st %0, %2 "
-      "!write\n"
-      "#4 st %1 !write\n#5 exit\n",
+      R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+block b0
+#0 %0 = ld
+#1 %1 = ld
+#2 %2{tied 1} = mad %0, %1
+#3 st %0, %2 !write
+#4 st %1 !write
+#5 exit
+)",
       3);
   FileGraph& g = p.r();
   const UnitSet two = UnitSet::range(0, 2);

@@ -1,8 +1,7 @@
 #include "reference/spill/costs.h"
+#include "ir/loops.h"
 
 #include <algorithm>
-
-#include "reference/program/loops.h"
 
 namespace regduel::reference {
 

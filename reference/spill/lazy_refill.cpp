@@ -25,7 +25,7 @@ bool is_whole_move(const Code& code, const CodeInst& inst) {
 
 UnitSet first_units(const UnitSet& all, int most) {
   UnitSet first;
-  for (int u = all.first(); u >= 0 && most > 0; u = all.next(u + 1), --most) first.insert(u);
+  for (int u = all.first(); u >= 0 && most > 0; u = all.next(u + 1), --most) first.set(u);
   return first;
 }
 
@@ -41,8 +41,8 @@ class HeldUnits {
     const std::size_t file = ir::index(home.file);
     for (int u = home.begin(); u < home.end(); ++u) {
       std::uint32_t& holders = holders_[file][static_cast<std::size_t>(u)];
-      if (is_member && holders++ == 0) units_[file].insert(u);
-      if (!is_member && --holders == 0) units_[file].erase(u);
+      if (is_member && holders++ == 0) units_[file].set(u);
+      if (!is_member && --holders == 0) units_[file].clear(u);
     }
   }
   void clear() {
@@ -123,7 +123,7 @@ class Sharer {
     const std::uint32_t end = begin_ + block.num_insts;
     const auto add = [&](std::uint32_t i, TempId t) {
       const std::size_t file = ir::index(code_.temps[t].file);
-      if (files_[file] && homes_[t].is_valid()) busy_[file][i - begin_] |= UnitSet::of(homes_[t]);
+      if (files_[file] && homes_[t].is_valid()) busy_[file][i - begin_] |= units_of(homes_[t]);
     };
     for (std::size_t file = 0; file < busy_.size(); ++file)
       if (files_[file]) busy_[file].assign(block.num_insts, UnitSet());
@@ -202,19 +202,19 @@ class Sharer {
   [[nodiscard]] bool is_free(ir::PReg r, std::uint32_t from, std::uint32_t to) const {
     const auto& busy = busy_[ir::index(r.file)];
     for (std::uint32_t i = from; i < to; ++i)
-      if (busy[i - begin_].intersects(r)) return false;
+      if (busy[i - begin_].intersects(units_of(r))) return false;
     return true;
   }
   // Whether nothing overwrites the group's register at its last instruction.
   [[nodiscard]] bool survives_its_end(const Group& g) const {
     if (const ir::PerFile<UnitSet>* clobbers = clobbers_of(g.end))
-      if ((*clobbers)[ir::index(g.home.file)].intersects(g.home)) return false;
+      if ((*clobbers)[ir::index(g.home.file)].intersects(units_of(g.home))) return false;
     return std::ranges::all_of(code_.refs_of(code_.insts[g.end]), [&](const Ref& r) {
       return !(r.flags & kWrites) || std::ranges::find(g.members, r.temp) != g.members.end() || !homes_[r.temp].overlaps(g.home);
     });
   }
   void occupy(ir::PReg r, std::uint32_t from, std::uint32_t to) {
-    for (std::uint32_t i = from; i < to; ++i) busy_[ir::index(r.file)][i - begin_] |= UnitSet::of(r);
+    for (std::uint32_t i = from; i < to; ++i) busy_[ir::index(r.file)][i - begin_] |= units_of(r);
   }
 
   // Tries to do without the refill i of the slot into temp t.
@@ -232,7 +232,7 @@ class Sharer {
       return false;
     // A precoloured temp may stand in a register that nothing else may use.
     const UnitSet& allocatable = p_.allocatable()[ir::index(mine.file)];
-    if (!(UnitSet::of(g.home) - allocatable).is_empty() || !(UnitSet::of(homes_[t]) - allocatable).is_empty()) return false;
+    if ((units_of(g.home) - allocatable).any() || (units_of(homes_[t]) - allocatable).any()) return false;
     const bool survives = survives_its_end(g);
     const ir::PReg home = homes_[t];
     const std::uint32_t after = g.end + 1;
@@ -243,7 +243,7 @@ class Sharer {
     const int align_log2 = std::max<int>(mine.align_log2, g.align_log2);
     if (!g.is_bound && last - g.start <= 4 * limit) {
       // To the register of this temp, or to one that is free all the time.
-      if (g.end < i && home.first % (1 << align_log2) == 0 && !p_.callee_saved()[ir::index(home.file)].intersects(home) &&
+      if (g.end < i && home.first % (1 << align_log2) == 0 && !p_.callee_saved()[ir::index(home.file)].intersects(units_of(home)) &&
           is_free(home, g.start, i))
         return join(g, at, i, t, home);
       if (!uses_[t].is_bound) {
@@ -364,7 +364,7 @@ class Redundancy {
   }
   void kill_unit(std::size_t file, int unit) {
     if (holding_[file].empty()) return;
-    written_[file].insert(unit);
+    written_[file].set(unit);
     auto& facts = holding_[file][static_cast<std::size_t>(unit)];
     kill(facts);
     facts.clear();

@@ -1,4 +1,4 @@
-// Lazy refills: a coloured program that refills before each use and stores after each def comes to do so only where it must.
+// Lazy refills: removes refills and stores from a coloured program that refills before each use and stores after each def.
 //
 // The four steps of source 003, phase 6, on code whose temps have their registers:
 //   6a  spill locations   the refills and stores of whole slots that lowering left
@@ -12,7 +12,7 @@
 //                             out(b)    = gen(b) | (in(b) - kill(b))
 //                         and a refill of s into r is left out where (s, r) holds before it. Then backwards: a store is left out
 //                         where no refill reads its slot before it is stored anew as a whole, on any path.
-// Deviations from the seed: "on all paths", for its "in a predecessor" leaves out refills that are needed (DECISIONS); and it
+// Deviations from the source: "on all paths", for its "in a predecessor" leaves out refills that are needed (DECISIONS); and it
 // works after colouring, on registers that are free anyway. So it never makes a colouring fail and never takes a register that
 // could not be had: callee-saved registers are not taken for it. Tested by lazy_refill_test.cpp.
 #pragma once
@@ -30,11 +30,11 @@ namespace regduel::reference {
 struct LazyRefillOptions {
   int distance = 256;  // >= 0, in instructions of the code; 0 = nothing is shared
   ir::Fuel* fuel = nullptr;
-  int registers = 1000;  // > 0: of each file, no others than so many, the first
+  int registers = 1000;  // > 0: only the first so many registers of each file are taken
 };
 
-// Marks as dead the refills, stores and remats of `code` that rewriting is to leave out, turns refills into moves, and gives local
-// temps other registers.
+// Marks the refills, stores and remats of `code` that are not needed as dead, turns refills into moves, and gives local temps other
+// registers.
 //   homes    by temp: a colouring of `code`; is_dead   by index of Code::insts: copies whose def no instruction reads
 //   Cost     O(refs x live temps + shared refills x distance + blocks x facts / 64 x passes), facts <= refills and stores
 void make_refills_lazy(const Problem& problem, const Plan& plan, const LazyRefillOptions& options, Code& code,

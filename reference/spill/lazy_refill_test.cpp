@@ -14,8 +14,21 @@ using Knobs = std::vector<std::pair<std::string, std::string>>;
 
 // %0 is spilled around #1 to #3, whose three values need all registers, and read twice in a row afterwards.
 constexpr std::string_view kTwoUses =
-    "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 R b32\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %2 = ld 2\n#3 %3 = ld 3\n"
-    "#4 st %1, %2, %3 !write\n#5 st %1, %2, %3 !write\n#6 st %0, 6 !write\n#7 st %0, 7 !write\n#8 exit\n";
+    R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 R b32
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 %2 = ld 2
+#3 %3 = ld 3
+#4 st %1, %2, %3 !write
+#5 st %1, %2, %3 !write
+#6 st %0, 6 !write
+#7 st %0, 7 !write
+#8 exit
+)";
 
 int refills(const Outcome& run) {
   int n = 0;
@@ -31,9 +44,19 @@ int spills(const Outcome& run) {
 TEST(LazyRefill, NeighbouringUsesShareARefill) {
   const Outcome lazy = allocate(kTwoUses, 3);
   EXPECT_EQ(lazy.text,
-            "  block b0\n    #0 R0 = ld 0\n    +9 spill R0, slot 0\n    #1 R2 = ld 1\n    #2 R1 = ld 2\n    #3 R0 = ld 3\n"
-            "    #4 st R2, R1, R0 !write\n    #5 st R2, R1, R0 !write\n    +10 R0 = refill slot 0\n    #6 st R0, 6 !write\n"
-            "    #7 st R0, 7 !write\n    #8 exit\n");
+            R"(  block b0
+    #0 R0 = ld 0
+    +9 spill R0, slot 0
+    #1 R2 = ld 1
+    #2 R1 = ld 2
+    #3 R0 = ld 3
+    #4 st R2, R1, R0 !write
+    #5 st R2, R1, R0 !write
+    +10 R0 = refill slot 0
+    #6 st R0, 6 !write
+    #7 st R0, 7 !write
+    #8 exit
+)");
   EXPECT_EQ(refills(allocate(kTwoUses, 3, {{"briggs-lazy-refill", "0"}})), 2);
 }
 
@@ -41,8 +64,17 @@ TEST(LazyRefill, NeighbouringUsesShareARefill) {
 // there.
 TEST(LazyRefill, NoFurtherThanTheKnobSays) {
   constexpr std::string_view kText =
-      "vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0 = ld 0\n#1 call \"f\" clobbers R0:R1\n#2 st %0, 2 !write\n#3 %1 = ld 3\n"
-      "#4 st %1, 4 !write\n#5 st %0, 5 !write\n#6 exit\n";
+      R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = ld 0
+#1 call "f" clobbers R0:R1
+#2 st %0, 2 !write
+#3 %1 = ld 3
+#4 st %1, 4 !write
+#5 st %0, 5 !write
+#6 exit
+)";
   const auto of = [&](const char* distance) { return refills(allocate(kText, 2, {{"briggs-refill-distance", distance}})); };
   EXPECT_EQ(of("2"), 2);
   EXPECT_EQ(of("3"), 1);
@@ -51,19 +83,42 @@ TEST(LazyRefill, NoFurtherThanTheKnobSays) {
 
 TEST(LazyRefill, AUseSoonAfterTheDefReadsTheDefsRegister) {
   constexpr std::string_view kText =
-      "vreg %0 R b32\nblock b0\n#0 %0 = ld 0\n#1 st %0, 1 !write\n#2 call \"f\" clobbers R0:R1\n#3 st %0, 3 !write\n#4 exit\n";
+      R"(vreg %0 R b32
+block b0
+#0 %0 = ld 0
+#1 st %0, 1 !write
+#2 call "f" clobbers R0:R1
+#3 st %0, 3 !write
+#4 exit
+)";
   const Outcome lazy = allocate(kText, 2);
   EXPECT_EQ(lazy.text,
-            "  block b0\n    #0 R0 = ld 0\n    +5 spill R0, slot 0\n    #1 st R0, 1 !write\n    #2 call \"f\" clobbers R0:R1\n"
-            "    +6 R0 = refill slot 0\n    #3 st R0, 3 !write\n    #4 exit\n");
+            R"(  block b0
+    #0 R0 = ld 0
+    +5 spill R0, slot 0
+    #1 st R0, 1 !write
+    #2 call "f" clobbers R0:R1
+    +6 R0 = refill slot 0
+    #3 st R0, 3 !write
+    #4 exit
+)");
   EXPECT_EQ(refills(allocate(kText, 2, {{"briggs-lazy-refill", "0"}})), 2);
 }
 
 TEST(LazyRefill, AWrittenTempHoldsItsSlotNoLonger) {
   // #3 overwrites the register into which %0 was refilled, as it is tied.
   const Outcome run = allocate(
-      "vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0 = ld 0\n#1 call \"f\" clobbers R0:R1\n#2 st %0, 2 !write\n"
-      "#3 %1{tied 1} = add %0, 3\n#4 st %1, 4 !write\n#5 st %0, 5 !write\n#6 exit\n",
+      R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = ld 0
+#1 call "f" clobbers R0:R1
+#2 st %0, 2 !write
+#3 %1{tied 1} = add %0, 3
+#4 st %1, 4 !write
+#5 st %0, 5 !write
+#6 exit
+)",
       2);
   EXPECT_THAT(run.text, HasSubstr("#5 st"));
   EXPECT_LE(refills(run), 2);
@@ -72,9 +127,24 @@ TEST(LazyRefill, AWrittenTempHoldsItsSlotNoLonger) {
 
 // Both ways to b3 refill %0 into R0; with a call on one of them only the other one leaves it there.
 std::string diamond(std::string_view last_of_b2) {
-  return "vreg %0 R b32\nvreg %1 P pred\nblock b0\n#0 %0 = ld 0\n#1 %1 = setp\n#2 call \"f\" clobbers R0:R1\n#3 cbra %1 -> b1, b2\n"
-         "block b1\n#4 st %0, 4 !write\n#5 bra -> b3\nblock b2\n#6 st %0, 6 !write\n" +
-         std::string(last_of_b2) + "#8 bra -> b3\nblock b3\n#9 st %0, 9 !write\n#10 exit\n";
+  return R"(vreg %0 R b32
+vreg %1 P pred
+block b0
+#0 %0 = ld 0
+#1 %1 = setp
+#2 call "f" clobbers R0:R1
+#3 cbra %1 -> b1, b2
+block b1
+#4 st %0, 4 !write
+#5 bra -> b3
+block b2
+#6 st %0, 6 !write
+)" + std::string(last_of_b2) +
+         R"(#8 bra -> b3
+block b3
+#9 st %0, 9 !write
+#10 exit
+)";
 }
 
 TEST(LazyRefill, ARefillThatIsRedundantOnAllPathsGoes) {
@@ -88,8 +158,16 @@ TEST(LazyRefill, ARefillThatIsNeededOnOnePathStays) {
 TEST(LazyRefill, StoresThatNoRefillReadsGo) {
   // In memory throughout: %0 is stored anew before any refill, %1 never refilled.
   constexpr std::string_view kText =
-      "vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0 = ld 0\n#1 %0 = ld 1\n#2 %1 = ld 2\n#3 call \"f\" clobbers R0\n"
-      "#4 st %0 !write\n#5 exit\n";
+      R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = ld 0
+#1 %0 = ld 1
+#2 %1 = ld 2
+#3 call "f" clobbers R0
+#4 st %0 !write
+#5 exit
+)";
   const Knobs all_in_memory = {{"briggs-max-rounds", "1"}, {"briggs-rematerialise", "0"}};
   EXPECT_EQ(spills(allocate(kText, 1, all_in_memory)), 1);
   Knobs eager = all_in_memory;
@@ -100,8 +178,15 @@ TEST(LazyRefill, StoresThatNoRefillReadsGo) {
 // A store of a part ends no value: the other bytes are still those of the store before.
 TEST(LazyRefill, AStoreOfAPartKeepsTheStoreBeforeIt) {
   const Outcome run = allocate(
-      "vreg %0 R b64\nblock b0\n#0 %0 = ld 0\n#1 call \"f\" clobbers R0:R1\n#2 %0.lo = ld 2\n#3 call \"f\" clobbers R0:R1\n"
-      "#4 st %0 !write\n#5 exit\n",
+      R"(vreg %0 R b64
+block b0
+#0 %0 = ld 0
+#1 call "f" clobbers R0:R1
+#2 %0.lo = ld 2
+#3 call "f" clobbers R0:R1
+#4 st %0 !write
+#5 exit
+)",
       2);
   EXPECT_EQ(spills(run), 2);
   EXPECT_THAT(run.text, Not(HasSubstr("deleted")));

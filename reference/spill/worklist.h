@@ -1,6 +1,5 @@
-// The blocks that need another look, visited in sweeps along a given order: most blocks then come after all that they depend on.
-// Dataflow forwards goes along the reverse postorder, backwards along the postorder. Tested by what is solved with it:
-// lazy_refill_test.cpp.
+// A worklist of blocks, visited in sweeps along a given order, so that most blocks come after those on which they depend: the
+// reverse postorder for forward dataflow, the postorder for backward dataflow. Tested by lazy_refill_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -8,6 +8,7 @@
 
 #include "base/planted.h"
 #include "duel/allocators.h"
+#include "passes/passes.h"
 
 namespace regduel::trial {
 namespace {

@@ -1,27 +1,26 @@
 // Level by level: the components of all blocks are the outermost loops; those of their blocks without the headers are the next
-// ones. Components are Tarjan's ("Depth-First Search and Linear Graph Algorithms", 1972), without recursion. Tested by
-// loops_test.cpp.
+// ones. Components are Tarjan's ("Depth-First Search and Linear Graph Algorithms", 1972), without recursion. See loops.h.
 
-#include "oracles/quality/loops.h"
+#include "ir/loops.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
 
-namespace regduel::oracles {
+namespace regduel::ir {
 namespace {
 
-using ir::BlockId;
+constexpr int kMostDepth = 64;
 
 class Loops {
  public:
-  explicit Loops(const ir::Cfg& cfg)
+  explicit Loops(const Cfg& cfg)
       : cfg_(cfg), depths_(cfg.num_blocks(), 0), order_(cfg.num_blocks(), 0), low_(cfg.num_blocks(), 0),
         on_stack_(cfg.num_blocks(), false) {}
 
   std::vector<int> run() {
     std::vector<BlockId> level(cfg_.reverse_postorder().begin(), cfg_.reverse_postorder().end());
-    while (!level.empty()) {
+    for (int depth = 0; depth < kMostDepth && !level.empty(); ++depth) {
       for (const BlockId b : level) order_[b.index()] = 0;
       inner_.clear();
       for (const BlockId b : level)
@@ -79,7 +78,7 @@ class Loops {
     stack_.erase(begin, stack_.end());
   }
 
-  const ir::Cfg& cfg_;
+  const Cfg& cfg_;
   std::vector<int> depths_;
   // By block: its place in the walk over the level at hand, from 1; 0 = not reached yet. The headers of the levels above keep
   // theirs and are on no stack, so that no edge to them counts.
@@ -93,6 +92,33 @@ class Loops {
 
 }  // namespace
 
-std::vector<int> loop_depths(const ir::Cfg& cfg) { return Loops(cfg).run(); }
+std::vector<int> loop_depths(const Cfg& cfg) { return Loops(cfg).run(); }
 
-}  // namespace regduel::oracles
+std::vector<int> loop_depths(const Function& f, const Cfg& cfg) {
+  std::vector<int> depths = loop_depths(cfg);
+  for (std::size_t b = 0; b < depths.size(); ++b)
+    if (f.blocks[b].depth >= 0) depths[b] = f.blocks[b].depth;
+  return depths;
+}
+
+std::vector<std::int64_t> block_frequencies(const Function& f, const Cfg& cfg, std::int64_t base, std::int64_t most) {
+  const std::vector<int> depths = loop_depths(f, cfg);
+  std::vector<std::int64_t> frequencies(f.blocks.size(), 1);
+  for (std::size_t b = 0; b < frequencies.size(); ++b) {
+    std::int64_t& frequency = frequencies[b];
+    const std::uint64_t given = f.blocks[b].freq;
+    if (given != 0) frequency = static_cast<std::int64_t>(std::min(given, static_cast<std::uint64_t>(most)));
+    else
+      for (int depth = 0; depth < depths[b] && frequency < most && base > 1; ++depth) frequency = std::min(frequency * base, most);
+  }
+  for (std::size_t b = 0; b < frequencies.size(); ++b)
+    if (const Block& block = f.blocks[b]; block.is_edge_block())
+      frequencies[b] = std::min(frequencies[block.edge_from.index()], frequencies[block.edge_to.index()]);
+  return frequencies;
+}
+
+std::vector<std::int64_t> block_weights(const Function& f, const Cfg& cfg) {
+  return block_frequencies(f, cfg, kFrequencyBase, kMostWeight);
+}
+
+}  // namespace regduel::ir
