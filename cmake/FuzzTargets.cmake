@@ -52,7 +52,7 @@ function(regduel_fuzzers target)
   add_custom_command(OUTPUT ${archives}
                      COMMAND regduel_seeds ${CMAKE_SOURCE_DIR} ${seeds}
                      COMMAND ${CMAKE_COMMAND} -DSEEDS=${seeds} -DOUT=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} -P ${CMAKE_SOURCE_DIR}/cmake/ZipSeeds.cmake
-                     DEPENDS regduel_seeds ${corpus} ${CMAKE_SOURCE_DIR}/cmake/ZipSeeds.cmake ${CMAKE_SOURCE_DIR}/README.md
+                     DEPENDS regduel_seeds ${corpus} ${CMAKE_SOURCE_DIR}/cmake/ZipSeeds.cmake ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/docs/cli.md
                      COMMENT "Packing the seeds of the fuzz targets" VERBATIM)
   add_custom_target(${target}_seeds DEPENDS ${archives})
   add_custom_target(${target} DEPENDS ${programs} ${target}_seeds)

@@ -82,7 +82,7 @@ std::vector<Named> programs(const std::string& root) {
 // The command lines in the documents: "regduel NAME …" in fenced blocks, one argument a line.
 std::vector<Seed> command_lines(const std::string& root) {
   std::set<std::string> lines;
-  for (const char* document : {"/README.md", "/CONTRIBUTING.md", "/fuzz/README.md"}) {
+  for (const char* document : {"/README.md", "/CONTRIBUTING.md", "/docs/cli.md", "/docs/own-allocator.md"}) {
     const std::string text = read(root + document);
     constexpr std::string_view kProgram = "regduel ";
     for (std::size_t at = 0; (at = text.find(kProgram, at)) != std::string::npos;) {
