@@ -13,6 +13,8 @@
 
 namespace regduel::allocator {
 
+using ir::UnitSet;
+
 class AttemptListener;
 class Candidates;
 

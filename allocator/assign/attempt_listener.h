@@ -17,6 +17,8 @@
 
 namespace regduel::allocator {
 
+using ir::UnitSet;
+
 struct Attempt;
 struct AttemptOptions;
 class FileAllocator;

@@ -8,6 +8,8 @@
 #include "ir/unit_set.h"
 
 namespace regduel::allocator {
+
+using ir::UnitSet;
 namespace {
 
 using ir::Function;

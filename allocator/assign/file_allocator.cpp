@@ -22,7 +22,7 @@ FileAllocator::FileAllocator(const Round& round, RegFile file)
       limit_(round.budget.allocatable[ir::index(file)].end()), base_(round.live.num_numbered()),
       not_allocatable_(UnitSet::range(0, ir::kMaxUnits) - round.budget.allocatable[ir::index(file)]),
       callee_saved_(round.budget.callee_saved[ir::index(file)]), has_callee_saved_(callee_saved_.any()),
-      first_unit_(std::min(round.budget.allocatable[ir::index(file)].first(), limit_)) {
+      first_unit_(std::min(round.budget.allocatable[ir::index(file)].first_or(limit_), limit_)) {
   if (REGDUEL_PLANTED("fatpoint-limit-off-by-one")) not_allocatable_.clear_range(limit_, limit_ + 1), ++limit_;
   block_fixed_moments();
   count_choices();
@@ -33,7 +33,7 @@ FileAllocator FileAllocator::without(const UnitSet& units) const {
   fewer.not_allocatable_ |= units;
   const UnitSet left = UnitSet::range(0, limit_) - fewer.not_allocatable_;
   fewer.limit_ = left.end();
-  fewer.first_unit_ = std::min(left.first(), fewer.limit_);
+  fewer.first_unit_ = std::min(left.first_or(fewer.limit_), fewer.limit_);
   fewer.count_choices();
   return fewer;
 }

@@ -20,6 +20,8 @@
 
 namespace regduel::allocator {
 
+using ir::UnitSet;
+
 class Occupancy {
  public:
   explicit Occupancy(std::uint32_t num_insts);

@@ -11,6 +11,8 @@
 
 namespace regduel::allocator {
 
+using ir::UnitSet;
+
 struct ScanRequest {
   const PressureArrays& arrays;
   const UnitSet& forbidden;  // hard conflicts and units that are not allocatable

@@ -12,7 +12,6 @@ namespace regduel::allocator {
 namespace {
 
 // FORMAT.md, "Allocated programs": the largest weight of a block. Sums are capped, so that they do not overflow.
-constexpr std::int64_t kMostWeight = 1'000'000'000;
 constexpr std::int64_t kMostWeighted = std::int64_t{1} << 60;
 
 // Pairs of a copy whose two registers differ.

@@ -24,6 +24,8 @@
 
 namespace regduel::allocator {
 
+using ir::UnitSet;
+
 // Small values by vreg number, in the order in which they were inserted.
 template <class Value>
 class CandidateTable {
