@@ -104,7 +104,8 @@ std::optional<SplitProgram> split_program(const Analysis& a, const Plan& plan, c
     can_split[v] = !is_bound && !is_packed && costs[v] < kUnspillable ? 1 : 0;
     is_recomputed[v] = plan.if_spilled[v].is_recomputed() ? 1 : 0;
   }
-  const std::vector<int> depths = loop_depths(a.cfg);
+  constexpr int kDeepest = 16;  // as deep as find_distances() tells loops apart
+  const std::vector<int> depths = loop_depths(a.cfg, kDeepest);
   auto split = split_live_ranges(a.f, a.cfg, a.live, {a.budget, scarce}, can_split, is_recomputed, a.frequency, depths);
   if (split) scope.made(split->f);
   return split;
