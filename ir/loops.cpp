@@ -10,17 +10,15 @@
 namespace regduel::ir {
 namespace {
 
-constexpr int kMostDepth = 64;
-
 class Loops {
  public:
   explicit Loops(const Cfg& cfg)
       : cfg_(cfg), depths_(cfg.num_blocks(), 0), order_(cfg.num_blocks(), 0), low_(cfg.num_blocks(), 0),
         on_stack_(cfg.num_blocks(), false) {}
 
-  std::vector<int> run() {
+  std::vector<int> run(int deepest) {
     std::vector<BlockId> level(cfg_.reverse_postorder().begin(), cfg_.reverse_postorder().end());
-    for (int depth = 0; depth < kMostDepth && !level.empty(); ++depth) {
+    for (int depth = 0; depth < deepest && !level.empty(); ++depth) {
       for (const BlockId b : level) order_[b.index()] = 0;
       inner_.clear();
       for (const BlockId b : level)
@@ -92,10 +90,10 @@ class Loops {
 
 }  // namespace
 
-std::vector<int> loop_depths(const Cfg& cfg) { return Loops(cfg).run(); }
+std::vector<int> loop_depths(const Cfg& cfg, int deepest) { return Loops(cfg).run(deepest); }
 
-std::vector<int> loop_depths(const Function& f, const Cfg& cfg) {
-  std::vector<int> depths = loop_depths(cfg);
+std::vector<int> loop_depths(const Function& f, const Cfg& cfg, int deepest) {
+  std::vector<int> depths = loop_depths(cfg, deepest);
   for (std::size_t b = 0; b < depths.size(); ++b)
     if (f.blocks[b].depth >= 0) depths[b] = f.blocks[b].depth;
   return depths;

@@ -16,11 +16,11 @@ namespace regduel::ir {
 // The base of frequencies, unless another is asked for, and the most that a block weighs: loops nested nine deep.
 inline constexpr std::int64_t kFrequencyBase = 10, kMostWeight = 1'000'000'000;
 
-// Loop depth by block in the graph, where nests deeper than 64 are not told apart; 0 for a block that is in no loop or unreachable.
-// Cost: O((blocks + edges) x depth).
-[[nodiscard]] std::vector<int> loop_depths(const Cfg& cfg);
+// Loop depth by block in the graph, at most `deepest`; 0 for a block that is in no loop or unreachable. Cost: O((blocks + edges) x
+// depth).
+[[nodiscard]] std::vector<int> loop_depths(const Cfg& cfg, int deepest = 64);
 // The depth that the program gives, else that in the graph. Cost: the same.
-[[nodiscard]] std::vector<int> loop_depths(const Function& f, const Cfg& cfg);
+[[nodiscard]] std::vector<int> loop_depths(const Function& f, const Cfg& cfg, int deepest = 64);
 
 // By block, in [1, most]: the given frequency, else base ^ loop depth; of an edge block, the lesser of those of its two ends.
 // Requires base >= 1 and base x most < 2^63. Cost: as loop_depths.

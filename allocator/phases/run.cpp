@@ -70,7 +70,8 @@ std::optional<SplitProgram> split_program(const Run& run, const Plan& plan, cons
     can_split[v] = !is_bound && !is_packed ? 1 : 0;
     is_recomputed[v] = plan.if_spilled[v].is_recomputed() ? 1 : 0;
   }
-  const std::vector<int> depths = ir::loop_depths(facts.cfg);
+  constexpr int kDeepest = 16;  // as deep as find_distances() tells loops apart
+  const std::vector<int> depths = ir::loop_depths(facts.cfg, kDeepest);
   auto split =
       split_live_ranges(facts.f, facts.cfg, facts.live, {run.budget, scarce}, can_split, is_recomputed, facts.frequency, depths);
   if (split) scope.made(split->f);

@@ -37,12 +37,14 @@ struct Copy {
   std::uint32_t def_version = kNone, use_version = kNone;
 };
 
+constexpr int kDeepest = 9;  // loops nested deeper count as one; 10^9 is the most that a block weighs
+
 class Coalescer {
  public:
   Coalescer(const Function& f, const Settings& settings, ir::Fuel* fuel, ir::Trace* trace)
-      : f_(f), settings_(settings), fuel_(fuel), trace_(trace), cfg_(f), depth_(loop_depths(f, cfg_)), intervals_(f, cfg_),
-        joiner_(f, intervals_), visits_(f.vregs.size(), 0), affinity_(f.vregs.size(), 0), is_late_(f.vregs.size(), 0),
-        repeated_(f.insts.size(), kNone) {}
+      : f_(f), settings_(settings), fuel_(fuel), trace_(trace), cfg_(f), depth_(loop_depths(f, cfg_, kDeepest)),
+        intervals_(f, cfg_), joiner_(f, intervals_), visits_(f.vregs.size(), 0), affinity_(f.vregs.size(), 0),
+        is_late_(f.vregs.size(), 0), repeated_(f.insts.size(), kNone) {}
 
   Function run() {
     if (settings_.join_liveintervals) join_all();
