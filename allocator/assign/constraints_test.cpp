@@ -7,6 +7,7 @@
 
 #include "allocator/program/frequency.h"
 #include "allocator/program/out_of_ssa.h"
+#include "allocator/spill_code/insert_spill_code.h"
 #include "allocator/testing.h"
 
 namespace regduel::allocator {
