@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "allocator/program/out_of_ssa.h"
+#include "allocator/spill_code/insert_spill_code.h"
 #include "allocator/testing.h"
 #include "ir/loops.h"
 

@@ -309,7 +309,7 @@ TEST(Explain, AgreesWithTheAllocationAndChangesNothing) {
       const auto plain = fatpoint->allocate(f, ir::default_target(), {.limits = l, .knobs = knobs});
       ASSERT_TRUE(plain.has_value());
       Observer observer(f, VRegId(static_cast<std::uint32_t>(seed) % static_cast<std::uint32_t>(vregs)));
-      const auto observed = run_driver(f, {ir::default_target(), l, parsed, {.vreg = &observer}});
+      const auto observed = run_driver(f, {ir::default_target(), l, parsed, {.listener = &observer}});
       ASSERT_TRUE(observed.has_value());
       EXPECT_EQ(ir::print(observed->program), ir::print(plain->program)) << "seed " << seed;
       for (int v = 0; v < vregs; ++v) {
