@@ -9,7 +9,7 @@
 namespace {
 
 // Freed memory stays with the process for the next function or program: to give blocks of some MiB back to the kernel, and to take
-// them again page by page, is a third of the time that an allocator takes for 20,000 instructions (docs/performance.md).
+// them again page by page, is a third of the time that an allocator takes for 20,000 instructions (docs/measurements/performance.md).
 void keep_freed_memory() {
 #if defined(__GLIBC__)
   ::mallopt(M_MMAP_THRESHOLD, INT_MAX);

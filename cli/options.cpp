@@ -12,6 +12,7 @@
 #include "base/io.h"
 #include "cli/command.h"
 #include "duel/allocators.h"
+#include "duel/exec/exec_allocator.h"
 #include "duel/exec/words.h"
 #include "ir/check.h"
 #include "ir/text/text.h"

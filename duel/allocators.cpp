@@ -11,6 +11,7 @@
 
 #include "allocator/fatpoint.h"
 #include "base/check_macro.h"
+#include "duel/exec/exec_allocator.h"
 #include "duel/exec/words.h"
 #include "passes/pass_allocator.h"
 #include "passes/passes.h"

@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "duel/exec/exec_allocator.h"
 #include "ir/allocator.h"
 
 namespace regduel::duel {
+
+class ExecAllocator;  // duel/exec/exec_allocator.h
+struct ExecOptions;
 
 // "fatpoint", "briggs", "exact", or one that was entered; or a pass before one of these, "copyprop+fatpoint"
 // (passes/pass_allocator.h). Null for any other name: a name in a file starts no program. The allocators live as long as the

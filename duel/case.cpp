@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "duel/allocators.h"
-#include "duel/duel.h"
+#include "duel/knobs.h"
 #include "generate/generator.h"
 #include "generate/standard_mix.h"
 #include "ir/check.h"

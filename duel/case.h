@@ -12,13 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "duel/knobs.h"
 #include "ir/allocator.h"
 #include "ir/program.h"
 #include "ir/target.h"
 
 namespace regduel::duel {
-
-using Knobs = std::vector<std::pair<std::string, std::string>>;  // name and value; the later of two wins
 
 struct Case {
   const ir::Target* target = nullptr;  // never null

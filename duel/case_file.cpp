@@ -105,15 +105,6 @@ Parsed<Case> parse_case(std::string_view text, std::string_view file_name) {
   return c;
 }
 
-std::string case_head(const ir::Target& target, const ir::Limits& limits, const Knobs& knobs) {
-  std::string out = fmt::format("// target: {}\n// limit:", target.name);
-  for (const ir::RegFile file : ir::kAllFiles)
-    if (limits.of(file) > 0) out += fmt::format(" {}={}", ir::name(file), limits.of(file));
-  out += '\n';
-  for (const auto& [name, value] : knobs) out += fmt::format("// knob: {}={}\n", name, value);
-  return out;
-}
-
 std::string print_case(const Case& c, std::string_view comment) {
   std::string out;
   while (!comment.empty()) {

@@ -24,7 +24,4 @@ namespace regduel::duel {
 // parse_case(print_case(c)) is c. `comment` may have several lines.
 [[nodiscard]] std::string print_case(const Case& c, std::string_view comment = "");
 
-// The lines of it that say how to play it: target, limit, knob.
-[[nodiscard]] std::string case_head(const ir::Target& target, const ir::Limits& limits, const Knobs& knobs);
-
 }  // namespace regduel::duel

@@ -83,10 +83,4 @@ struct DuelOptions {
 //   Cost  nothing where they agree.
 void add_completeness_disagreement(Duel& d, const oracles::Before& before, const ir::Limits& limits);
 
-// Knobs for the duelists, drawn from their samples: none in half of all draws, else each with one chance in four; and always the
-// order of a series of passes (passes/series.h). The same seed draws the same for the same duelists.
-[[nodiscard]] Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t seed);
-// Those of the knobs that this allocator knows.
-[[nodiscard]] Knobs known_to(const ir::Allocator& allocator, const Knobs& knobs);
-
 }  // namespace regduel::duel

@@ -5,8 +5,9 @@
 #include <array>
 #include <cstdint>
 
-#include "generate/generator.h"
+#include "generate/profile.h"
 #include "generate/shape.h"
+#include "ir/program.h"
 
 namespace regduel::generate {
 

@@ -25,10 +25,6 @@ using ir::Op;
 using ir::RegFile;
 using ir::VRegId;
 
-constexpr std::array<std::string_view, kNumProfiles> kNames = {
-    "straight", "loops",   "irreducible", "pressure",   "tuples",  "predicates", "uniform",   "tensor",      "calls", "copies",
-    "phis",     "guarded", "converted",   "mixed_size", "subregs", "cliffs",     "undefined", "constraints", "mix"};
-
 constexpr int kMaxJoinValues = 4;  // phis, and merges, at one join
 
 int default_size(Random& random) {
@@ -317,23 +313,6 @@ class Generator {
 };
 
 }  // namespace
-
-std::span<const Profile> profiles() {
-  static constexpr auto kAll = [] {
-    std::array<Profile, kNumProfiles> all{};
-    for (int i = 0; i < kNumProfiles; ++i) all[static_cast<std::size_t>(i)] = static_cast<Profile>(i);
-    return all;
-  }();
-  return kAll;
-}
-
-std::string_view name(Profile p) { return kNames[static_cast<std::size_t>(p)]; }
-
-std::optional<Profile> profile_from_name(std::string_view s) {
-  for (const Profile p : profiles())
-    if (name(p) == s) return p;
-  return std::nullopt;
-}
 
 ir::Function generate(const GeneratorOptions& options) {
   const ir::Target* target = ir::find_target(options.target);

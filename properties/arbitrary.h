@@ -39,7 +39,7 @@ struct ArbitraryOptions {
       duel::all_duelists();  // those of whom knobs are drawn; alive as long as the generator
 };
 
-// Limits as draw_limits() (standard_mix.h) and knobs as draw_knobs() (duel_body.h). With a target of its own a case keeps it.
+// Limits as draw_limits() (standard_mix.h) and knobs as draw_knobs() (duel/knobs.h). With a target of its own a case keeps it.
 [[nodiscard]] rc::Gen<duel::Case> arbitrary_case(const ArbitraryOptions& options = {});
 // A program alone, for `target`; it stays well-formed for it. options.target and options.knobs_of are not read.
 [[nodiscard]] rc::Gen<ir::Function> arbitrary_program(const ir::Target& target, const ArbitraryOptions& options = {});

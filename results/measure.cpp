@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "duel/allocators.h"
+#include "duel/exec/exec_allocator.h"
 
 namespace regduel::results {
 namespace {

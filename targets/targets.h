@@ -1,7 +1,7 @@
 // The fuzz targets: each a plain function from bytes to what is wrong. Entry points of engines (engine.cpp) and the smoke test call
 // the same.
 //
-// Structured targets read fuzz inputs (fuzz_input.h) and come with a mutator and a crossover of programs; the others read text or
+// Structured targets read fuzz inputs (duel/case.h) and come with a mutator and a crossover of programs; the others read text or
 // bytes, for which the engine's own mutations and a dictionary (targets/dictionaries/NAME.dict) do.
 #pragma once
 

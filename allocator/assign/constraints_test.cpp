@@ -7,6 +7,7 @@
 
 #include "allocator/program/out_of_ssa.h"
 #include "allocator/spill_code/insert_spill_code.h"
+#include "allocator/spill_code/plan.h"
 #include "allocator/testing.h"
 #include "ir/loops.h"
 

@@ -2,7 +2,7 @@
 //
 // Numbers of vregs, instructions and units are those of the program's text form. The observer (observer.h) fills the explanation
 // while the allocator runs; explain.h returns it. Tested by explain_test.cpp; the text by cli/cli_test.cpp and, on the examples of
-// README.md, by scripts/check-readme.
+// docs/explain.md, by scripts/check/check-readme.
 #pragma once
 
 #include <cstdint>

@@ -6,12 +6,11 @@
 //   allocations[]            allocator, verdict, reason, judges, findings; where there is a program: listing with `mark` (spill,
 //                            refill, remat, copy, pack, edge, deleted, ""), and by file the pressure and the live ranges
 //                            [unit, first moment, end, number of the vreg or -1] (live_map.h)
-//   vregs[]                  of the most spilled and those with most neighbours: what fatpoint knew when it decided (units, both
-//   arrays,
-//                            reasons), and the interference graph of the neighbourhood
+//   vregs[]                  the most spilled vregs and those with most neighbours: the state when fatpoint decided (units, both
+//                            arrays, reasons), and the interference graph of the neighbourhood
 //   reproducer               an .rir file whose head replays the case
 //
-// Tested by function_detail_test.cpp.
+// Tested by document_test.cpp.
 #pragma once
 
 #include <span>

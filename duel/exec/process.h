@@ -3,7 +3,7 @@
 //
 // Between us and the child stands a supervisor, a fork of this process that does nothing but wait. It ends the child, and whatever
 // the child has started, in sessions of their own too, when we say so, when the child ends, and when we die, however that comes
-// about. Tested by process_test.cpp.
+// about. Tested by exec_allocator_test.cpp.
 //
 // Why not Boost.Process 1.74: it waits with a time limit by replacing the SIGCHLD handler of the whole process, which several
 // threads cannot do at once, and it has no end for grandchildren.

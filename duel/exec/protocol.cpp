@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "duel/case_file.h"
+#include "duel/knobs.h"
 #include "ir/text/text.h"
 
 namespace regduel::duel {

@@ -18,6 +18,7 @@
 #include "base/isolate.h"
 #include "base/random.h"
 #include "duel/allocators.h"
+#include "duel/exec/exec_allocator.h"
 #include "duel/exec/words.h"
 #include "fuzz/campaign/corpus.h"
 #include "fuzz/campaign/event_log.h"

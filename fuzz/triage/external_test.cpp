@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "duel/allocators.h"
+#include "duel/exec/exec_allocator.h"
 #include "fuzz/triage/bisect.h"
 #include "fuzz/triage/failure.h"
 #include "ir/text/text.h"

@@ -13,6 +13,7 @@
 #include "base/check_macro.h"
 #include "base/isolate.h"
 #include "duel/allocators.h"
+#include "duel/exec/exec_allocator.h"
 #include "duel/case_file.h"
 #include "oracles/judges.h"
 #include "passes/series.h"

@@ -10,7 +10,7 @@
 //   culprit    behind a pass, the pass, where what it makes of the core is wrong in the same way with everything in memory
 //   bucket     the one that the names of the core belong to (bucket.h)
 //
-// How well it does: `regduel zoo --buckets`, `regduel zoo --together`. Tested by triage_test.cpp.
+// How well it does: `regduel zoo --buckets`, `regduel zoo --together`. Tested by trial/planted/understand_test.cpp.
 #pragma once
 
 #include <cstdint>

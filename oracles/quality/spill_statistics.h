@@ -2,7 +2,7 @@
 //
 // Source: source 001 "Spill Statistics": its table of nine fields, and the three formats in which they and the latency are printed.
 // The layout of the lines is that of the format strings of ptxas 13.0.88 (where the source breaks a line, they do not):
-// scripts/ptxas-test compares function_properties() and spill_warning() with what ptxas prints. The source says of most fields no
+// scripts/check/ptxas-test compares function_properties() and spill_warning() with what ptxas prints. The source says of most fields no
 // more than what their names say; what they mean here stands beside each. Bytes are those that the instructions of the text move,
 // each counted once, as in the other measures. Tested by spill_statistics_test.cpp.
 #pragma once

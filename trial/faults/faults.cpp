@@ -161,30 +161,6 @@ std::string summary(const oracles::Report& report) {
   return text;
 }
 
-std::optional<ir::Allocation> allocate_or_miss(const ir::Allocator& allocator, const ir::Function& program, const oracles::Case& c,
-                                               const ir::AllocOptions& options, std::uint64_t seed, std::uint64_t index,
-                                               std::vector<FaultMiss>& misses) {
-  try {
-    if (auto allocation = allocator.allocate(program, c.target, options)) return *std::move(allocation);
-  } catch (const InternalError& e) {
-    misses.push_back(make_miss("internal-error", c, seed, index));
-    misses.back().detail = fmt::format("{}: {}", allocator.name(), e.what());
-  }
-  return std::nullopt;
-}
-
-FaultMiss make_miss(std::string kind, const oracles::Case& c, std::uint64_t seed, std::uint64_t index) {
-  FaultMiss miss;
-  miss.kind = std::move(kind);
-  miss.seed = seed;
-  miss.index = index;
-  miss.before = ir::print_file(c.before);
-  miss.after = ir::print_file(c.after);
-  miss.target = c.target.name;
-  miss.limits = c.limits;
-  return miss;
-}
-
 FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vector<std::int64_t>& injected, std::size_t largest) {
   FaultRun run;
   Random random(hash_combine(hash_combine(seed, kFaultStream), index));

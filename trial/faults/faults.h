@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "oracles/judges.h"
+#include "trial/faults/drawn_subject.h"
 #include "trial/faults/operators.h"
 
 namespace regduel::trial {
@@ -31,19 +32,6 @@ namespace regduel::trial {
 // Runs of the batch that begins after `done` runs. The shares of the operators settle in small batches at first; later ones are
 // large, as threads wait for each other at the end of each.
 constexpr std::int64_t fault_batch(std::int64_t done) { return std::max<std::int64_t>(64, done / 8); }
-inline constexpr std::size_t kLargestSubject = 6000;  // instructions after allocation; larger programs are left out
-
-// A case to be looked into.
-struct FaultMiss {
-  std::string operator_name;  // empty for a false alarm
-  std::string kind;  // "escaped", "memcheck-category", "structure-category", "false-alarm", "internal-error"; relax.h has more
-  std::uint64_t seed = 0, index = 0;
-  std::string detail;         // what the judges said
-  std::string before, after;  // RIR
-  std::string target;
-  ir::Limits limits;
-};
-
 struct Injection {
   std::size_t op = 0;                      // index among fault_operators()
   std::uint64_t fingerprint = 0;           // of the damaged program: equal for equal ones
@@ -122,14 +110,6 @@ struct FaultOptions {
 // The whole matrix on one thread, batch by batch.
 [[nodiscard]] FaultMatrix run_faults(const FaultOptions& options);
 
-// A miss as two files: the program before, and the program after with a head that says what it is.
-[[nodiscard]] FaultMiss make_miss(std::string kind, const oracles::Case& c, std::uint64_t seed, std::uint64_t index);
-// Allocates `program` for c.target; nothing where that fails. An internal error of the allocator becomes a miss, "internal-error",
-// of `c`.
-[[nodiscard]] std::optional<ir::Allocation> allocate_or_miss(const ir::Allocator& allocator, const ir::Function& program,
-                                                             const oracles::Case& c, const ir::AllocOptions& options,
-                                                             std::uint64_t seed, std::uint64_t index,
-                                                             std::vector<FaultMiss>& misses);
 // The verdicts and findings of a report on few lines.
 [[nodiscard]] std::string summary(const oracles::Report& report);
 

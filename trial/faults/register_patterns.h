@@ -1,8 +1,8 @@
 // Patterns of registers: values move, are in several places, are computed again, change place on edges. Each is a Pattern::apply
-// (patterns.h).
+// (pattern.h).
 #pragma once
 
-#include "trial/faults/patterns.h"
+#include "trial/faults/pattern.h"
 
 namespace regduel::trial {
 

@@ -1,7 +1,7 @@
-// Patterns of memory: where spilled values are, and how they get there. Each is a Pattern::apply (patterns.h).
+// Patterns of memory: where spilled values are, and how they get there. Each is a Pattern::apply (pattern.h).
 #pragma once
 
-#include "trial/faults/patterns.h"
+#include "trial/faults/pattern.h"
 
 namespace regduel::trial {
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trial/faults/patterns.h"
+#include "trial/faults/pattern.h"
 
 namespace regduel::trial {
 
