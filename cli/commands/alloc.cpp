@@ -15,6 +15,7 @@
 #include "cli/show/pass_log_text.h"
 #include "duel/allocators.h"
 #include "ir/text/text.h"
+#include "oracles/before.h"
 #include "oracles/pair/raise.h"
 #include "oracles/quality/frame_use.h"
 #include "oracles/quality/quality.h"

@@ -16,7 +16,7 @@
 #include "oracles/judges.h"
 #include "oracles/memcheck/memcheck.h"
 #include "trial/faults/patterns.h"
-#include "trial/faults/rewritings.h"
+#include "trial/faults/drawn_subject.h"
 
 namespace regduel::trial {
 namespace {

@@ -9,6 +9,7 @@
 #include "duel/allocators.h"
 #include "duel/duel.h"
 #include "ir/check.h"
+#include "trial/faults/faults.h"
 #include "trial/faults/patterns.h"
 
 namespace regduel::trial {
