@@ -573,7 +573,7 @@ TEST_F(Cli, FlagsOfTheRealToolSetLimitAndKnobs) {
   expect_complaint("alloc three.rir --fast-compile=warp", "--fast-compile");
   expect_complaint("alloc three.rir --with briggs --fast-compile", "--fast-compile: no allocator here knows it");
   expect_complaint("duel three.rir --with briggs --register-usage-level 3", "--register-usage-level: no allocator here knows it");
-  expect_complaint("alloc three.rir --knob 664=0.1234567", "no dbl from 0.0 to 1000.0");
+  expect_complaint("alloc three.rir --knob 664=0.1234567", "expected dbl 0.0 to 1000.0");
 }
 
 // Shared memory: whether it is used, where it is, why not.

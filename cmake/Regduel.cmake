@@ -72,20 +72,18 @@ function(regduel_discover_tests target folder)
     list(REMOVE_DUPLICATES "suites_of_${room}")
     list(TRANSFORM "suites_of_${room}" REPLACE "(.+)" "\\1.*:*/\\1.*" OUTPUT_VARIABLE filter)
     list(JOIN filter ":" filter)
-    set(labels ${folder})
-    if(room)
-      string(APPEND labels "\\;${folder}/${room}")
-    endif()
+    cmake_path(APPEND folder "${room}" OUTPUT_VARIABLE label)
+    string(REGEX REPLACE "/$" "" label "${label}")
     # The same cases in every run of CTest; run the program itself, or set RC_PARAMS there, for others.
     gtest_discover_tests(${target} TEST_FILTER "${filter}" TEST_LIST ${target}_${room}_TESTS DISCOVERY_TIMEOUT 60
-                         PROPERTIES LABELS "${labels}" ENVIRONMENT "RC_PARAMS=seed=1")
+                         PROPERTIES LABELS ${label} ENVIRONMENT "RC_PARAMS=seed=1")
   endforeach()
 endfunction()
 
 # regduel_folder(NAME [LINKS lib...] [PRIVATE_LINKS lib...] [TEST_LINKS lib...] [ROOMS room...] [EXCLUDE file...]
 #                [PRECOMPILE header...])
 #   makes library regduel_NAME (alias regduel::NAME) of the *.cpp of the folder and of its rooms, and the test program
-#   regduel_NAME_test of their *_test.cpp, whose tests carry the label of their folder and that of their room.
+#   regduel_NAME_test of their *_test.cpp, whose tests carry the label of their room.
 #   ROOMS       of these rooms alone; "." is the folder itself
 #   EXCLUDE     files that belong to other targets
 #   PRECOMPILE  further headers of libraries that most files include

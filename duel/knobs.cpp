@@ -12,8 +12,10 @@ namespace regduel::duel {
 
 Knobs known_to(const ir::Allocator& allocator, const Knobs& knobs) {
   Knobs result;
+  if (knobs.empty()) return result;
+  const std::span<const ir::KnobInfo> known = allocator.knobs();
   for (const auto& knob : knobs)
-    if (std::ranges::find(allocator.knobs(), knob.first, &ir::KnobInfo::name) != allocator.knobs().end()) result.push_back(knob);
+    if (std::ranges::find(known, knob.first, &ir::KnobInfo::name) != known.end()) result.push_back(knob);
   return result;
 }
 

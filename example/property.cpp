@@ -14,9 +14,10 @@
 
 namespace {
 
-namespace duel = regduel::duel;
+namespace generate = regduel::generate;
 namespace ir = regduel::ir;
 namespace oracles = regduel::oracles;
+namespace properties = regduel::properties;
 
 bool holds(const ir::Allocator& allocator) {
   const ir::Target& target = *ir::find_target("sm_90");

@@ -122,15 +122,14 @@ TEST(MemcheckTest, KnobsByName) {
   MemcheckOptions o;
   EXPECT_TRUE(set_knob(o, "DUMPIR", "AllocateRegisters").has_value());
   EXPECT_TRUE(o.dump_ir);
-  EXPECT_EQ(set_knob(o, "DUMPIR", "Scheduling").error(), "DUMPIR: the one phase that can be dumped is AllocateRegisters");
+  EXPECT_EQ(set_knob(o, "DUMPIR", "Scheduling").error(), "knob DUMPIR: expected AllocateRegisters, found \"Scheduling\"");
   EXPECT_FALSE(set_knob(o, "DUMPIR", std::nullopt).has_value());
   EXPECT_TRUE(set_knob(o, "IgnorePotentialMixedSizeProblems", std::nullopt).has_value());
   EXPECT_TRUE(o.ignore_potential_mixed_size_problems);
   EXPECT_TRUE(set_knob(o, "memcheck", "0").has_value());
   EXPECT_FALSE(o.is_on);
-  EXPECT_EQ(set_knob(o, "memcheck", "maybe").error(), "memcheck: expected 0 or 1, found \"maybe\"");
-  EXPECT_EQ(set_knob(o, "dumpir", "AllocateRegisters").error(),
-            "no knob \"dumpir\" (there are DUMPIR, IgnorePotentialMixedSizeProblems, memcheck)");
+  EXPECT_EQ(set_knob(o, "memcheck", "maybe").error(), "knob memcheck: expected bool, found \"maybe\"");
+  EXPECT_EQ(set_knob(o, "dumpir", "AllocateRegisters").error(), "memcheck has no knob \"dumpir\" (regduel knobs --with memcheck)");
   EXPECT_EQ(memcheck_knobs().size(), 3u);
 }
 
