@@ -10,14 +10,13 @@
 #include "duel/allocators.h"
 #include "duel/heap_use.h"
 #include "ir/check.h"
-#include "oracles/completeness.h"
 #include "oracles/agreement/disagreement.h"
+#include "oracles/completeness.h"
 #include "oracles/judges.h"
 #include "oracles/quality/refill_bound.h"
 
 namespace regduel::duel {
 namespace {
-
 
 constexpr std::string_view kInternalError = "internal-error";
 

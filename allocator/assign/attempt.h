@@ -8,8 +8,8 @@
 
 #include "allocator/assign/by_source/relaxation.h"
 #include "allocator/program/round_index.h"
-#include "ir/unit_set.h"
 #include "ir/program.h"
+#include "ir/unit_set.h"
 
 namespace regduel::allocator {
 

@@ -238,7 +238,7 @@ class Builder {
     std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
       return std::pair(a.range.begin, a.vreg.value) < std::pair(b.range.begin, b.vreg.value);
     });
-    std::vector<std::pair<VRegId, VRegId>> pairs;            // who spares whose hint
+    std::vector<std::pair<VRegId, VRegId>> pairs;           // who spares whose hint
     ir::PerFile<std::vector<Piece>> all = {}, hinted = {};  // of those that have begun and not ended
     const auto last_of = [](std::vector<Piece>& open, Point now) {
       std::erase_if(open, [&](const Piece& p) { return p.range.end <= now; });

@@ -30,7 +30,7 @@ struct Round {
   const Budget& budget;
   const ir::Target& target;
   ir::Fuel* fuel = nullptr;
-  bool coalesces = true;            // knob FatPointChains: without it there are no coalesced classes
+  bool coalesces = true;             // knob FatPointChains: without it there are no coalesced classes
   const BankPairs* banks = nullptr;  // of file R, with knob 641
 };
 

@@ -67,7 +67,7 @@ class Occupancy {
 
   std::size_t num_stretches_;
   std::vector<Stretch> stretches_;  // word by word, as far as units were marked
-  std::vector<Rows> rows_;          // those that are written; rows_[0] is zero and belongs to no stretch; empty before the first mark
+  std::vector<Rows> rows_;  // those that are written; rows_[0] is zero and belongs to no stretch; empty before the first mark
   Clobbers own_clobbers_;
   const Clobbers* clobbers_of_other_ = nullptr;  // of the one that this is a copy of
   bool has_blocked_reads_ = false;

@@ -61,7 +61,8 @@ void PackMoves::number_bits() {
     for (std::size_t b = 0; b < kBits; ++b)
       for (std::size_t n = 0; n < kBits; ++n)
         if (counts[which][b][n] > 0) by_moves.emplace_back(counts[which][b][n], b, n);
-    std::stable_sort(by_moves.begin(), by_moves.end(), [](const auto& a, const auto& b) { return std::get<0>(a) > std::get<0>(b); });
+    std::stable_sort(by_moves.begin(), by_moves.end(),
+                     [](const auto& a, const auto& b) { return std::get<0>(a) > std::get<0>(b); });
     std::array<char, kBits> is_taken = {};
     for (const auto& [moves, b, n] : by_moves) {
       if (numbers[b] >= 0 || is_taken[n] != 0) continue;

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "allocator/program/dead_copies.h"
-#include "ir/loops.h"
 #include "allocator/program/merge_copies.h"
 #include "allocator/program/out_of_ssa.h"
+#include "ir/loops.h"
 
 namespace regduel::allocator {
 namespace {

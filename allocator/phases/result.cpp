@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "allocator/frame/emit.h"
-#include "ir/loops.h"
 #include "ir/check.h"
+#include "ir/loops.h"
 
 namespace regduel::allocator {
 namespace {

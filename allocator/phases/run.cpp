@@ -2,9 +2,9 @@
 
 #include "allocator/phases/run.h"
 
-#include "ir/loops.h"
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
+#include "ir/loops.h"
 
 namespace regduel::allocator {
 

@@ -275,7 +275,8 @@ Json function_detail(const duel::Case& input, std::span<const ir::Allocator* con
     limits[std::string(ir::name(file))] = input.limits.of(file);
     files[std::string(ir::name(file))] = live.pressure(file);
   }
-  const duel::Duel duel = duel::duel({before, *input.target}, {.duelists = allocators, .limits = input.limits, .knobs = input.knobs});
+  const duel::Duel duel =
+      duel::duel({before, *input.target}, {.duelists = allocators, .limits = input.limits, .knobs = input.knobs});
   std::optional<Placement> production;
   const ir::Allocator* explains = nullptr;
   for (std::size_t k = 0; k < duel.bouts.size(); ++k) {

@@ -11,8 +11,8 @@
 #include "base/bad_input.h"
 #include "base/io.h"
 #include "duel/allocators.h"
-#include "duel/exec/exec_allocator.h"
 #include "duel/duel.h"
+#include "duel/exec/exec_allocator.h"
 #include "duel/exec/words.h"
 #include "ir/text/text.h"
 

@@ -13,8 +13,8 @@
 #include "base/check_macro.h"
 #include "base/isolate.h"
 #include "duel/allocators.h"
-#include "duel/exec/exec_allocator.h"
 #include "duel/case_file.h"
+#include "duel/exec/exec_allocator.h"
 #include "oracles/judges.h"
 #include "passes/series.h"
 

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "ir/allocator.h"
-#include "oracles/before.h"
 #include "ir/loops.h"
+#include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/quality/max_live.h"
 

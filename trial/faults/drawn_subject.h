@@ -17,7 +17,6 @@ namespace regduel::trial {
 
 inline constexpr std::size_t kLargestSubject = 6000;  // instructions after allocation; larger programs are left out
 
-
 // A case to be looked into.
 struct FaultMiss {
   std::string operator_name;  // empty for a false alarm

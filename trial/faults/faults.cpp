@@ -15,8 +15,8 @@
 #include "ir/text/text.h"
 #include "oracles/judges.h"
 #include "oracles/memcheck/memcheck.h"
-#include "trial/faults/patterns.h"
 #include "trial/faults/drawn_subject.h"
+#include "trial/faults/patterns.h"
 
 namespace regduel::trial {
 namespace {
