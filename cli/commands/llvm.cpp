@@ -132,13 +132,22 @@ std::string registers(const llvm::Counts& c) {
 nlohmann::ordered_json to_json(const Job& job, const Result& r, const llvm::Verdict& v) {
   nlohmann::ordered_json findings = nlohmann::ordered_json::array();
   for (const llvm::MirFinding& f : v.findings)
-    findings.push_back({{"judge", f.judge}, {"category", f.category}, {"block", f.block}, {"before", f.before}, {"after", f.after}, {"message", f.message}, {"other", f.other}});
-  nlohmann::ordered_json j = {{"file", job.file}, {"function", v.function}, {"allocator", v.allocator}, {"target", r.triple}, {"cpu", r.cpu}, {"pass", v.pass}, {"run", v.run}};
+    findings.push_back({{"judge", f.judge},
+                        {"category", f.category},
+                        {"block", f.block},
+                        {"before", f.before},
+                        {"after", f.after},
+                        {"message", f.message},
+                        {"other", f.other}});
+  nlohmann::ordered_json j = {{"file", job.file},   {"function", v.function}, {"allocator", v.allocator},
+                              {"target", r.triple}, {"cpu", r.cpu},           {"pass", v.pass},
+                              {"run", v.run}};
   j["verdict"] = v.refusal ? "refused" : std::string(oracles::name(v.verdict));
   if (v.refusal) j["refusal"] = {{"kind", v.refusal->kind}, {"message", v.refusal->message}};
   j["registers"] = v.counts.registers;
   j["spill_store_bytes"] = v.counts.spill_bytes, j["spill_load_bytes"] = v.counts.refill_bytes;
-  j["spills"] = v.counts.spills, j["refills"] = v.counts.refills, j["folds"] = v.counts.folds, j["copies"] = v.counts.copies, j["remats"] = v.counts.remats;
+  j["spills"] = v.counts.spills, j["refills"] = v.counts.refills, j["folds"] = v.counts.folds, j["copies"] = v.counts.copies,
+  j["remats"] = v.counts.remats;
   j["originals"] = v.counts.originals;
   j["findings"] = findings;
   j["seconds"] = v.seconds;
@@ -147,7 +156,8 @@ nlohmann::ordered_json to_json(const Job& job, const Result& r, const llvm::Verd
 
 void keep_files(const std::string& directory, const Job& job, const Result& r, const llvm::Verdict& v) {
   if (v.before_rir.empty()) return;
-  std::string base = fmt::format("{}/{}.{}.{}.{}.{}", directory, fs::path(job.file).filename().string(), v.function, v.allocator, v.run, v.pass);
+  std::string base =
+      fmt::format("{}/{}.{}.{}.{}.{}", directory, fs::path(job.file).filename().string(), v.function, v.allocator, v.run, v.pass);
   for (char& c : base)
     if (c == ' ' || c == '(' || c == ')') c = '_';
   save(base + ".before.rir", v.before_rir), save(base + ".after.rir", v.after_rir), save(base + ".target.json", v.target_json);
@@ -158,7 +168,8 @@ void print_verdict(const Job& job, const Result& r, const llvm::Verdict& v) {
   if (v.verdict == oracles::Verdict::Inconclusive)
     fmt::print("{}: {}: {} after {} (run {}): inconclusive: {}\n", job.file, v.function, v.allocator, v.pass, v.run, v.reason);
   if (v.findings.empty()) return;
-  fmt::print("{}: {}: {} after {} (run {}): {} objection{}\n", job.file, v.function, v.allocator, v.pass, v.run, v.findings.size(), v.findings.size() == 1 ? "" : "s");
+  fmt::print("{}: {}: {} after {} (run {}): {} objection{}\n", job.file, v.function, v.allocator, v.pass, v.run, v.findings.size(),
+             v.findings.size() == 1 ? "" : "s");
   constexpr std::size_t kShown = 4;
   for (std::size_t k = 0; k < std::min(kShown, v.findings.size()); ++k) fmt::print("{}", print(v.findings[k]));
   if (v.findings.size() > kShown) fmt::print("  ... and {} more\n", v.findings.size() - kShown);
@@ -197,9 +208,14 @@ int llvm_command(const Options& o) {
         if (r.failure) {
           failed = failed || r.failure->kind == llvm::CompileError::OtherCode || r.failure->kind == llvm::CompileError::BadForm;
           ++columns[{o.compile.triple + (o.compile.cpu.empty() ? "" : " " + o.compile.cpu), job.allocator}].not_compiled;
-          failures.push_back({{"file", job.file}, {"allocator", job.allocator}, {"kind", name(r.failure->kind)}, {"message", r.failure->message}, {"command", r.failure->command}});
+          failures.push_back({{"file", job.file},
+                              {"allocator", job.allocator},
+                              {"kind", name(r.failure->kind)},
+                              {"message", r.failure->message},
+                              {"command", r.failure->command}});
           if (!o.json && r.failure->kind != llvm::CompileError::NotSupported)
-            fmt::print("{}: {}: {}: {}\n    {}\n", job.file, job.allocator, name(r.failure->kind), r.failure->message, r.failure->command);
+            fmt::print("{}: {}: {}: {}\n    {}\n", job.file, job.allocator, name(r.failure->kind), r.failure->message,
+                       r.failure->command);
         }
         for (const llvm::Verdict& v : r.verdicts) {
           columns[{target, v.allocator}].add(v);
@@ -218,15 +234,19 @@ int llvm_command(const Options& o) {
     print_json({{"command", "llvm"}, {"results", results}, {"not_compiled", failures}});
     return failed ? kExitFinding : 0;
   }
-  Table table({"target", "allocator", "judged", "pass", "fail", "open", "refused", "not compiled", "originals", "spill B", "refill B", "folds", "copies", "remats", "seconds"}, 2);
+  Table table({"target", "allocator", "judged", "pass", "fail", "open", "refused", "not compiled", "originals", "spill B",
+               "refill B", "folds", "copies", "remats", "seconds"},
+              2);
   for (const auto& [key, c] : columns)
-    table.row({key.first.empty() ? "-" : key.first, key.second, fmt::format("{}", c.judged), fmt::format("{}", c.pass), fmt::format("{}", c.fail),
-               fmt::format("{}", c.inconclusive), fmt::format("{}", c.refused), fmt::format("{}", c.not_compiled), fmt::format("{}", c.counts.originals),
-               fmt::format("{}", c.counts.spill_bytes), fmt::format("{}", c.counts.refill_bytes), fmt::format("{}", c.counts.folds),
-               fmt::format("{}", c.counts.copies), fmt::format("{}", c.counts.remats), fmt::format("{:.2f}", c.seconds)});
+    table.row({key.first.empty() ? "-" : key.first, key.second, fmt::format("{}", c.judged), fmt::format("{}", c.pass),
+               fmt::format("{}", c.fail), fmt::format("{}", c.inconclusive), fmt::format("{}", c.refused),
+               fmt::format("{}", c.not_compiled), fmt::format("{}", c.counts.originals), fmt::format("{}", c.counts.spill_bytes),
+               fmt::format("{}", c.counts.refill_bytes), fmt::format("{}", c.counts.folds), fmt::format("{}", c.counts.copies),
+               fmt::format("{}", c.counts.remats), fmt::format("{:.2f}", c.seconds)});
   fmt::print("{}", table.text());
   for (const auto& [key, c] : columns)
-    if (!c.counts.registers.empty()) fmt::print("registers, summed over functions: {} {}: {}\n", key.first, key.second, registers(c.counts));
+    if (!c.counts.registers.empty())
+      fmt::print("registers, summed over functions: {} {}: {}\n", key.first, key.second, registers(c.counts));
   for (const auto& [kind, r] : refusals) fmt::print("refused, {}: {} (such as {})\n", kind, r.first, r.second);
   return failed ? kExitFinding : 0;
 }
@@ -236,13 +256,18 @@ int llvm_command(const Options& o) {
 void add_llvm_command(CLI::App& app, Action& chosen) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("llvm", "Judge LLVM's register allocators on programs of yours");
-  command->add_option("files", o->files, "C, OpenCL C, LLVM IR or MIR, folders of them, or dumps of regduel-llc (.json)")->required();
-  command->add_option("--with", o->with, "Allocators, comma-separated: greedy, basic, fast (the -O0 pipeline unless -O says otherwise), pbqp");
-  command->add_option("--after", o->after, "Judge what stands after these passes: virtregrewriter, stack-slot-coloring, machine-cp; fast is judged right after itself");
+  command->add_option("files", o->files, "C, OpenCL C, LLVM IR or MIR, folders of them, or dumps of regduel-llc (.json)")
+      ->required();
+  command->add_option("--with", o->with,
+                      "Allocators, comma-separated: greedy, basic, fast (the -O0 pipeline unless -O says otherwise), pbqp");
+  command->add_option(
+      "--after", o->after,
+      "Judge what stands after these passes: virtregrewriter, stack-slot-coloring, machine-cp; fast is judged right after itself");
   command->add_option("--triple", o->compile.triple, "Target triple, else the module's own, or this machine");
   command->add_option("--cpu", o->compile.cpu, "Processor");
   command->add_option("--features", o->compile.features, "Features of the processor, as llc's -mattr has them");
-  command->add_option("-O", o->compile.level, "Level of optimisation, 0 to 3; without, 0 for fast and 2 for others")->check(CLI::IsMember({"0", "1", "2", "3"}));
+  command->add_option("-O", o->compile.level, "Level of optimisation, 0 to 3; without, 0 for fast and 2 for others")
+      ->check(CLI::IsMember({"0", "1", "2", "3"}));
   command->add_option("--stress", o->compile.stress, "Leave the allocator so few registers of each class (-stress-regalloc)");
   command->add_option("--llvm", o->llvm_dir, "Where LLVM is installed: DIR/bin/clang");
   command->add_option("--clang-arg", o->compile.clang_arguments, "An argument more for clang")->allow_extra_args(false);

@@ -73,7 +73,8 @@ std::optional<CompileFailure> run(const std::vector<std::string>& words, int sec
   const auto outcome = process.exchange("", output, [](std::string_view) { return false; }, 1 << 24, end);
   const fuzz::Process::End how = process.end(outcome == fuzz::Process::Outcome::Closed ? 5 : 0);
   if (!how.is_started) return CompileFailure{CompileError::Failed, how.how, joined(words)};
-  if (outcome == fuzz::Process::Outcome::Late) return CompileFailure{CompileError::Hung, fmt::format("no end after {} s", seconds), joined(words)};
+  if (outcome == fuzz::Process::Outcome::Late)
+    return CompileFailure{CompileError::Hung, fmt::format("no end after {} s", seconds), joined(words)};
   if (how.how == "exit-0") return std::nullopt;
   const CompileError kind = how.how == "exit-1" ? CompileError::Failed : CompileError::Crashed;
   return CompileFailure{kind, fmt::format("{}: {}", how.how, first_error(how.last_words)), joined(words)};
@@ -85,15 +86,19 @@ std::vector<std::string> clang_words(const Tools& tools, const std::string& file
                                      const std::string& output) {
   std::vector<std::string> words = {tools.clang, "-O" + level, "-S", "-emit-llvm", "-w", "-o", output};
   if (!o.triple.empty()) words.push_back("--target=" + o.triple);
-  if (!o.cpu.empty()) words.push_back((is_amdgpu(o.triple) ? "-mcpu=" : o.triple.empty() || o.triple.starts_with("x86") ? "-march=" : "-mcpu=") + o.cpu);
+  if (!o.cpu.empty())
+    words.push_back((is_amdgpu(o.triple)                               ? "-mcpu="
+                     : o.triple.empty() || o.triple.starts_with("x86") ? "-march="
+                                                                       : "-mcpu=") +
+                    o.cpu);
   if (is_amdgpu(o.triple)) words.insert(words.end(), {"-nogpulib", "-Xclang", "-finclude-default-header", "-cl-std=CL2.0"});
   words.insert(words.end(), o.clang_arguments.begin(), o.clang_arguments.end());
   words.push_back(file);
   return words;
 }
 
-std::vector<std::string> llc_words(const Tools& tools, const std::string& input, const std::string& triple, const std::string& allocator,
-                                   const std::string& level, const CompileOptions& o) {
+std::vector<std::string> llc_words(const Tools& tools, const std::string& input, const std::string& triple,
+                                   const std::string& allocator, const std::string& level, const CompileOptions& o) {
   std::vector<std::string> words = {tools.regduel_llc, "-O" + level};
   if (!o.triple.empty() && !input.ends_with(".mir")) words.push_back("-mtriple=" + o.triple);
   if (!o.cpu.empty()) words.push_back("-mcpu=" + o.cpu);
@@ -125,7 +130,8 @@ Tools find_tools(const std::string& llvm_dir) {
     tools.regduel_llc = beside.string();
   else tools.regduel_llc = in_path("regduel-llc");
   for (const char* name : {"clang-19", "clang"}) {
-    if (!llvm_dir.empty() && is_program(fs::path(llvm_dir) / "bin" / name)) tools.clang = (fs::path(llvm_dir) / "bin" / name).string();
+    if (!llvm_dir.empty() && is_program(fs::path(llvm_dir) / "bin" / name))
+      tools.clang = (fs::path(llvm_dir) / "bin" / name).string();
     if (tools.clang.empty()) tools.clang = in_path(name);
   }
   return tools;
@@ -142,7 +148,8 @@ std::expected<Compiled, CompileFailure> compile(const Tools& tools, const std::s
     if (auto failure = run(clang_words(tools, file, level, options, input), options.seconds)) return std::unexpected(*failure);
   }
   const std::string triple = options.triple.empty() ? triple_of(input) : options.triple;
-  if (is_amdgpu(triple) && allocator == "pbqp") return std::unexpected(CompileFailure{CompileError::NotSupported, "AMDGPU has no pbqp", ""});
+  if (is_amdgpu(triple) && allocator == "pbqp")
+    return std::unexpected(CompileFailure{CompileError::NotSupported, "AMDGPU has no pbqp", ""});
   std::vector<std::string> words = llc_words(tools, input, triple, allocator, level, options);
   Compiled compiled;
   compiled.command = joined(words);

@@ -20,8 +20,8 @@ struct Tools {
 
 struct CompileOptions {
   std::string triple = {}, cpu = {}, features = {};  // "" = the module's own, the target's default
-  std::string level = {};             // "0" to "3"; "" = 0 for fast, else 2
-  int stress = 0;                     // -stress-regalloc
+  std::string level = {};                            // "0" to "3"; "" = 0 for fast, else 2
+  int stress = 0;                                    // -stress-regalloc
   std::vector<std::string> clang_arguments = {}, llc_arguments = {};
   bool compare_code = false;  // also compile without dumping; other code is an error
   int seconds = 120;          // that each program may take
@@ -44,7 +44,7 @@ struct CompileFailure {
 
 //   file   .c, .cl, .cpp, .ll, .bc or .mir
 // Cost: one or two processes, and a directory for their files that is removed again.
-[[nodiscard]] std::expected<Compiled, CompileFailure> compile(const Tools& tools, const std::string& file, const std::string& allocator,
-                                                              const CompileOptions& options);
+[[nodiscard]] std::expected<Compiled, CompileFailure> compile(const Tools& tools, const std::string& file,
+                                                              const std::string& allocator, const CompileOptions& options);
 
 }  // namespace regduel::llvm

@@ -21,6 +21,7 @@
 #include <llvm/CodeGen/CommandFlags.h>
 #include <llvm/CodeGen/LiveIntervals.h>
 #include <llvm/CodeGen/MIRParser/MIRParser.h>
+#include <llvm/CodeGen/MachineConstantPool.h>
 #include <llvm/CodeGen/MachineFrameInfo.h>
 #include <llvm/CodeGen/MachineFunctionPass.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
@@ -48,7 +49,10 @@
 #include <llvm/Support/ToolOutputFile.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "tables.h"
+
 using namespace llvm;
+using regduel_dump::Tables;
 
 static codegen::RegisterCodeGenFlags codegen_flags;
 static cl::opt<std::string> input_file(cl::Positional, cl::desc("<input .ll, .bc or .mir>"), cl::init("-"));
@@ -58,156 +62,6 @@ static cl::opt<char> opt_level("O", cl::desc("Optimisation level: 0, 1, 2 or 3")
 static cl::opt<std::string> target_triple("mtriple", cl::desc("Triple, in place of the module's"));
 
 namespace {
-
-// Pieces of a register: bits [offset, offset + bits) of an atom. An atom is a widest register that is not a tuple: RAX, ZMM3, VGPR7, X0.
-struct Piece {
-  unsigned atom, offset, bits;
-};
-
-// What the tables at the end of the file name; registers and classes that no dump mentions are left out.
-class Tables {
- public:
-  void start(const MachineFunction& function) {
-    const TargetRegisterInfo* now = function.getSubtarget().getRegisterInfo();
-    if (tri_ == nullptr) find_atoms(*(tri_ = now));
-  }
-  std::string name(MCRegister r) {
-    if (!r.isValid()) return "";
-    registers_.insert(r);
-    return tri_->getName(r);
-  }
-  std::string class_name(const TargetRegisterClass* c) {
-    if (c == nullptr) return "";
-    classes_.insert(c);
-    return tri_->getRegClassName(c);
-  }
-  std::string sub_name(unsigned index) {
-    subs_.insert(index);
-    return tri_->getSubRegIndexName(index);
-  }
-  std::size_t mask(const uint32_t* m) { return masks_.emplace(m, masks_.size()).first->second; }
-
-  void write(json::OStream& json) {
-    if (tri_ == nullptr) return;
-    const TargetRegisterInfo& tri = *tri_;
-    std::set<unsigned> all;
-    for (unsigned r : registers_)
-      for (const Piece& p : pieces(r)) all.insert(p.atom);
-    for (const auto* c : classes_)
-      if (const MCPhysReg m = member(*c); m != 0)
-        for (const Piece& p : pieces(m)) all.insert(p.atom);
-    const std::set<unsigned> atoms = all;
-    all.insert(registers_.begin(), registers_.end());
-    for (unsigned a : atoms)
-      for (MCPhysReg s : tri.subregs(a)) all.insert(s);
-    json.attributeObject("registers", [&] {
-      for (unsigned r : all) json.attributeObject(tri.getName(r), [&] {
-        json.attributeArray("pieces", [&] { write_pieces(json, pieces(r)); });
-        json.attributeArray("units", [&] { for (auto u : tri.regunits(r)) json.value(int64_t(u)); });
-        if (atoms.count(r)) json.attribute("file", file_of(r));
-      });
-    });
-    json.attributeObject("classes", [&] {
-      for (const auto* c : classes_) json.attributeObject(tri.getRegClassName(c), [&] {
-        json.attribute("bits", int64_t(tri.getRegSizeInBits(*c)));
-        json.attribute("spill_bytes", int64_t(tri.getSpillSize(*c)));
-        const MCPhysReg m = member(*c);
-        if (m == 0) return;
-        json.attribute("member", tri.getName(m));
-        json.attributeObject("subs", [&] { for (unsigned s : subs_) write_sub(json, *c, s); });
-      });
-    });
-    json.attributeArray("masks", [&] {
-      std::vector<const uint32_t*> in_order(masks_.size());
-      for (const auto& [m, k] : masks_) in_order[k] = m;
-      for (const uint32_t* m : in_order) json.array([&] {
-        for (unsigned r : all) if (MachineOperand::clobbersPhysReg(m, r)) json.value(tri.getName(r));
-      });
-    });
-  }
-
- private:
-  bool is_tuple(unsigned r) const {  // of registers of 32 bits or more that have nothing in common
-    for (MCPhysReg a : tri_->subregs(r))
-      if (bits_[a] >= 32)
-        for (MCPhysReg b : tri_->subregs(r)) if (bits_[b] >= 32 && a < b && !tri_->regsOverlap(a, b)) return true;
-    return false;
-  }
-  void find_atoms(const TargetRegisterInfo& tri) {
-    // Registers without a name in assembly (HAX, Z0_HI) are in no class that can be allocated: they have no width.
-    bits_.assign(tri.getNumRegs(), 0);
-    for (const auto* c : tri.regclasses())
-      if (c->isAllocatable())
-        for (MCPhysReg r : *c) bits_[r] = std::max<unsigned>(bits_[r], tri.getRegSizeInBits(*c).getKnownMinValue());
-    atom_of_unit_.assign(tri.getNumRegUnits(), 0);
-    std::vector<unsigned> width(tri.getNumRegUnits(), 0);
-    for (unsigned r = 1; r < tri.getNumRegs(); ++r) {
-      if (is_tuple(r)) continue;
-      unsigned parts = 1;
-      for (MCPhysReg s : tri.subregs(r)) (void)s, ++parts;
-      for (auto u : tri.regunits(r))
-        if (parts > width[u]) width[u] = parts, atom_of_unit_[u] = r;
-    }
-  }
-  std::vector<Piece> pieces(unsigned r) const {
-    std::vector<Piece> result;
-    for (auto u : tri_->regunits(r)) {
-      const unsigned atom = atom_of_unit_[u];
-      bool seen = false;
-      for (const Piece& p : result) seen = seen || p.atom == atom;
-      if (seen || atom == 0) continue;
-      Piece p{atom, 0, bits_of(atom)};
-      if (r != atom)
-        if (const unsigned index = tri_->getSubRegIndex(atom, r)) {
-          p.offset = tri_->getSubRegIdxOffset(index);
-          p.bits = tri_->getSubRegIdxSize(index);
-        }
-      result.push_back(p);
-    }
-    return result;
-  }
-  unsigned bits_of(unsigned r) const {
-    unsigned bits = bits_[r];
-    for (const auto* c : tri_->regclasses()) if (bits_[r] == 0 && c->contains(r)) bits = std::max<unsigned>(bits, tri_->getRegSizeInBits(*c).getKnownMinValue());
-    return bits;
-  }
-  MCPhysReg member(const TargetRegisterClass& c) const {
-    for (MCPhysReg r : c) if (!pieces(r).empty()) return r;
-    return 0;
-  }
-  std::string file_of(unsigned atom) const {
-    const TargetRegisterClass* best = nullptr;
-    for (const auto* c : tri_->regclasses())
-      if (c->isAllocatable() && c->contains(atom) && (best == nullptr || c->getNumRegs() > best->getNumRegs())) best = c;
-    return best ? tri_->getRegClassName(best) : "";
-  }
-  void write_pieces(json::OStream& json, const std::vector<Piece>& list) const {
-    for (const Piece& p : list) json.array([&] {
-      json.value(tri_->getName(p.atom)), json.value(int64_t(p.offset)), json.value(int64_t(p.bits));
-    });
-  }
-  // Where in the atoms of a register of class c its sub-register lies: [atom of the register, offset, bits] each.
-  void write_sub(json::OStream& json, const TargetRegisterClass& c, unsigned index) const {
-    for (MCPhysReg r : c) {
-      const MCRegister s = tri_->getSubReg(r, index);
-      if (!s.isValid()) continue;
-      const std::vector<Piece> whole = pieces(r);
-      json.attributeArray(tri_->getSubRegIndexName(index), [&] {
-        for (const Piece& p : pieces(s)) json.array([&] {
-          for (std::size_t k = 0; k < whole.size(); ++k) if (whole[k].atom == p.atom) json.value(int64_t(k));
-          json.value(int64_t(p.offset)), json.value(int64_t(p.bits));
-        });
-      });
-      return;
-    }
-  }
-
-  const TargetRegisterInfo* tri_ = nullptr;
-  std::vector<unsigned> bits_, atom_of_unit_;
-  std::set<unsigned> registers_, subs_;
-  std::set<const TargetRegisterClass*> classes_;
-  std::map<const uint32_t*, std::size_t> masks_;
-};
 
 // What is known of the function that is being allocated, from its first allocation run on.
 struct Origins {
@@ -223,12 +77,12 @@ struct Origins {
   const MachineFunction* function = nullptr;
   int run = -1;
   std::string allocator;
-  std::set<unsigned> originals;              // of this run
-  std::map<SlotIndex, unsigned> at;          // where they stood
+  std::set<unsigned> originals;      // of this run
+  std::map<SlotIndex, unsigned> at;  // where they stood
   std::map<unsigned, std::vector<Segment>> live;
-  std::map<unsigned, Inserted> inserted;     // by number
-  std::map<unsigned, unsigned> stands_for;   // number of a folded instruction: the original in whose place it is
-  std::set<std::string> dumped;              // passes after which this run was written down already
+  std::map<unsigned, Inserted> inserted;    // by number
+  std::map<unsigned, unsigned> stands_for;  // number of a folded instruction: the original in whose place it is
+  std::set<std::string> dumped;             // passes after which this run was written down already
 
   unsigned original(unsigned number) const {
     const auto it = stands_for.find(number);
@@ -237,7 +91,8 @@ struct Origins {
   unsigned reaching(unsigned vreg, SlotIndex where) const {
     const auto it = live.find(vreg);
     if (it == live.end()) return 0;
-    for (const Segment& s : it->second) if (s.begin <= where && where < s.end) return s.def;
+    for (const Segment& s : it->second)
+      if (s.begin <= where && where < s.end) return s.def;
     return 0;
   }
 };
@@ -262,24 +117,32 @@ class Writer {
         for (const MachineBasicBlock& b : mf) {
           for (const auto& l : b.liveins()) named.insert(l.PhysReg);
           for (const MachineInstr& mi : b.instrs())
-            for (const auto& op : mi.operands()) if (op.isReg() && op.getReg().isPhysical()) named.insert(op.getReg());
+            for (const auto& op : mi.operands())
+              if (op.isReg() && op.getReg().isPhysical()) named.insert(op.getReg());
         }
-        for (unsigned r : named) if (mri.isReserved(r)) json.value(tri.getName(r));
+        for (unsigned r : named)
+          if (mri.isReserved(r)) json.value(tri.getName(r));
       });
       json.attributeArray("vregs", [&] {
-        for (unsigned v = 0; v < mri.getNumVirtRegs(); ++v) json.value(tables.class_name(mri.getRegClassOrNull(Register::index2VirtReg(v))));
+        for (unsigned v = 0; v < mri.getNumVirtRegs(); ++v)
+          json.value(tables.class_name(mri.getRegClassOrNull(Register::index2VirtReg(v))));
       });
       json.attributeArray("stack", [&] {
-        for (int f = mfi.getObjectIndexBegin(); f < mfi.getObjectIndexEnd(); ++f) json.object([&] {
-          json.attribute("fi", f), json.attribute("size", mfi.getObjectSize(f)), json.attribute("align", int64_t(mfi.getObjectAlign(f).value()));
-          if (mfi.isSpillSlotObjectIndex(f)) json.attribute("spill", true);
-          if (mfi.getStackID(f)) json.attribute("id", int64_t(mfi.getStackID(f)));
-          if (mfi.isDeadObjectIndex(f)) json.attribute("dead", true);
-        });
+        for (int f = mfi.getObjectIndexBegin(); f < mfi.getObjectIndexEnd(); ++f)
+          json.object([&] {
+            json.attribute("fi", f), json.attribute("size", mfi.getObjectSize(f)),
+                json.attribute("align", int64_t(mfi.getObjectAlign(f).value()));
+            if (mfi.isSpillSlotObjectIndex(f)) json.attribute("spill", true);
+            if (mfi.getStackID(f)) json.attribute("id", int64_t(mfi.getStackID(f)));
+            if (mfi.isDeadObjectIndex(f)) json.attribute("dead", true);
+          });
       });
-      json.attributeArray("blocks", [&] { for (MachineBasicBlock& b : mf) write(json, b, o, before); });
+      json.attributeArray("blocks", [&] {
+        for (MachineBasicBlock& b : mf) write(json, b, o, before);
+      });
       json.attributeArray("substitutions", [&] {
-        for (const auto& s : mf.DebugValueSubstitutions) json.array([&] { json.value(int64_t(s.Src.first)), json.value(int64_t(s.Dest.first)); });
+        for (const auto& s : mf.DebugValueSubstitutions)
+          json.array([&] { json.value(int64_t(s.Src.first)), json.value(int64_t(s.Dest.first)); });
       });
     });
     out_ << "\n";
@@ -293,17 +156,24 @@ class Writer {
       json.attribute("n", b.getNumber());
       if (b.isEHPad()) json.attribute("pad", true);
       if (b.isInlineAsmBrIndirectTarget()) json.attribute("asm_target", true);
-      json.attributeArray("succ", [&] { for (auto* s : b.successors()) json.value(s->getNumber()); });
-      json.attributeArray("livein", [&] { for (const auto& l : b.liveins()) json.value(tables.name(l.PhysReg)); });
+      json.attributeArray("succ", [&] {
+        for (auto* s : b.successors()) json.value(s->getNumber());
+      });
+      json.attributeArray("livein", [&] {
+        for (const auto& l : b.liveins()) json.value(tables.name(l.PhysReg));
+      });
       json.attributeArray("insts", [&] {
-        for (MachineInstr& mi : b.instrs()) if (!mi.isDebugInstr()) write(json, mi, o, before);
+        for (MachineInstr& mi : b.instrs())
+          if (!mi.isDebugInstr()) write(json, mi, o, before);
       });
     });
   }
 
   static std::string flags(const MachineInstr& mi, const TargetInstrInfo& tii) {
     std::string f;
-    const auto add = [&](bool holds, char c) { if (holds) f += c; };
+    const auto add = [&](bool holds, char c) {
+      if (holds) f += c;
+    };
     add(mi.isCall(), 'c'), add(mi.isTerminator(), 't'), add(mi.isReturn(), 'e'), add(mi.mayLoad(), 'l'), add(mi.mayStore(), 's');
     add(mi.hasUnmodeledSideEffects(), 'u'), add(mi.isInlineAsm(), 'a'), add(mi.isBundle(), 'B'), add(mi.isBundledWithPred(), 'b');
     add(!mi.isBundle() && mi.getNumExplicitDefs() > 0 && tii.isTriviallyReMaterializable(mi), 'r');
@@ -329,14 +199,19 @@ class Writer {
       int fi = 0;
       if (tii.isStoreToStackSlot(mi, fi)) json.attribute("st", fi);
       if (tii.isLoadFromStackSlot(mi, fi)) json.attribute("ld", fi);
-      if (!mi.memoperands_empty()) json.attributeArray("mem", [&] {
-        for (const auto* m : mi.memoperands()) json.object([&] {
-          json.attribute("rw", std::string(m->isLoad() ? "r" : "") + (m->isStore() ? "w" : "") + (m->isVolatile() ? "v" : ""));
-          json.attribute("size", m->getSize().hasValue() ? int64_t(m->getSize().getValue().getKnownMinValue()) : -1);
-          if (const auto* p = dyn_cast_or_null<FixedStackPseudoSourceValue>(m->getPseudoValue())) json.attribute("fi", p->getFrameIndex());
+      if (!mi.memoperands_empty())
+        json.attributeArray("mem", [&] {
+          for (const auto* m : mi.memoperands())
+            json.object([&] {
+              json.attribute("rw", std::string(m->isLoad() ? "r" : "") + (m->isStore() ? "w" : "") + (m->isVolatile() ? "v" : ""));
+              json.attribute("size", m->getSize().hasValue() ? int64_t(m->getSize().getValue().getKnownMinValue()) : -1);
+              if (const auto* p = dyn_cast_or_null<FixedStackPseudoSourceValue>(m->getPseudoValue()))
+                json.attribute("fi", p->getFrameIndex());
+            });
         });
+      json.attributeArray("ops", [&] {
+        for (unsigned k = 0; k < mi.getNumOperands(); ++k) write(json, mi, k, o, before);
       });
-      json.attributeArray("ops", [&] { for (unsigned k = 0; k < mi.getNumOperands(); ++k) write(json, mi, k, o, before); });
     });
   }
 
@@ -346,15 +221,20 @@ class Writer {
     json.object([&] {
       switch (op.getType()) {
         case MachineOperand::MO_Register: {
-          const auto say = [&](bool holds, const char* what) { if (holds) json.attribute(what, true); };
+          const auto say = [&](bool holds, const char* what) {
+            if (holds) json.attribute(what, true);
+          };
           if (op.getReg().isVirtual()) json.attribute("v", int64_t(Register::virtReg2Index(op.getReg())));
           else json.attribute("p", tables.name(op.getReg().asMCReg()));
           if (op.getSubReg()) json.attribute("sub", tables.sub_name(op.getSubReg()));
           say(op.isDef(), "d"), say(op.isImplicit(), "imp"), say(op.isUndef(), "undef"), say(op.isDef() && op.isDead(), "dead");
-          say(op.isUse() && op.isKill(), "kill"), say(op.isEarlyClobber(), "ec"), say(op.isInternalRead(), "int"), say(op.isRenamable(), "ren");
+          say(op.isUse() && op.isKill(), "kill"), say(op.isEarlyClobber(), "ec"), say(op.isInternalRead(), "int"),
+              say(op.isRenamable(), "ren");
           if (op.isTied()) json.attribute("tied", int64_t(mi.findTiedOperandIdx(k)));
-          if (before && op.isUse() && op.getReg().isVirtual() && mi.peekDebugInstrNum() && indexes != nullptr && indexes->hasIndex(mi))
-            if (const unsigned def = o.reaching(Register::virtReg2Index(op.getReg()), indexes->getInstructionIndex(mi))) json.attribute("def", int64_t(def));
+          if (before && op.isUse() && op.getReg().isVirtual() && mi.peekDebugInstrNum() && indexes != nullptr &&
+              indexes->hasIndex(mi))
+            if (const unsigned def = o.reaching(Register::virtReg2Index(op.getReg()), indexes->getInstructionIndex(mi)))
+              json.attribute("def", int64_t(def));
           break;
         }
         case MachineOperand::MO_Immediate: json.attribute("i", op.getImm()); break;
@@ -365,6 +245,11 @@ class Writer {
           std::string text;
           raw_string_ostream stream(text);
           op.print(stream, &tri, nullptr);
+          if (op.isCPI()) {  // a register of zeros may have been folded to this
+            const auto& entry = mi.getMF()->getConstantPool()->getConstants()[op.getIndex()];
+            if (!entry.isMachineConstantPoolEntry() && entry.Val.ConstVal->isNullValue()) stream << " zero";
+            if (!entry.isMachineConstantPoolEntry() && entry.Val.ConstVal->isAllOnesValue()) stream << " ones";
+          }
           json.attribute("s", json::fixUTF8(text));
         }
       }
@@ -382,7 +267,8 @@ class DumpPass : public MachineFunctionPass {
  public:
   static char ID;
   DumpPass(Writer& writer, Origins& origins, std::string pass, bool before, bool is_allocator)
-      : MachineFunctionPass(ID), writer_(writer), o_(origins), pass_(std::move(pass)), before_(before), is_allocator_(is_allocator) {}
+      : MachineFunctionPass(ID), writer_(writer), o_(origins), pass_(std::move(pass)), before_(before),
+        is_allocator_(is_allocator) {}
   StringRef getPassName() const override { return "regduel dump"; }
   void getAnalysisUsage(AnalysisUsage& usage) const override {
     usage.setPreservesAll();
@@ -407,12 +293,13 @@ class DumpPass : public MachineFunctionPass {
     const int run = o_.function == &mf ? o_.run + 1 : 0;
     o_ = Origins();
     o_.function = &mf, o_.run = run, o_.allocator = pass_;
-    for (auto& b : mf) for (auto& mi : b.instrs()) {
-      if (mi.isMetaInstruction()) continue;
-      const unsigned n = mi.getDebugInstrNum();
-      o_.originals.insert(n);
-      if (writer_.indexes && writer_.indexes->hasIndex(mi)) o_.at.emplace(writer_.indexes->getInstructionIndex(mi), n);
-    }
+    for (auto& b : mf)
+      for (auto& mi : b.instrs()) {
+        if (mi.isMetaInstruction()) continue;
+        const unsigned n = mi.getDebugInstrNum();
+        o_.originals.insert(n);
+        if (writer_.indexes && writer_.indexes->hasIndex(mi)) o_.at.emplace(writer_.indexes->getInstructionIndex(mi), n);
+      }
     auto* intervals = getAnalysisIfAvailable<LiveIntervalsWrapperPass>();
     if (!intervals) return;
     const LiveIntervals& lis = intervals->getLIS();
@@ -430,28 +317,33 @@ class DumpPass : public MachineFunctionPass {
   void ask_allocator(MachineFunction& mf) {
     const auto* map = getAnalysisIfAvailable<VirtRegMap>();
     std::map<int, int> home;  // stack slot: vreg of the program before
-    if (map) for (unsigned v = 0; v < mf.getRegInfo().getNumVirtRegs(); ++v) {
-      const Register r = Register::index2VirtReg(v);
-      if (const int slot = map->getStackSlot(r); slot != VirtRegMap::NO_STACK_SLOT) home[slot] = original(*map, r);
-    }
-    for (auto& b : mf) for (auto& mi : b.instrs()) {
-      if (mi.isMetaInstruction() && !mi.isKill()) continue;
-      const unsigned known = mi.peekDebugInstrNum();
-      const unsigned n = mi.getDebugInstrNum();
-      Origins::Inserted& info = o_.inserted[n];
-      for (const auto& op : mi.operands()) if (op.isFI() && home.count(op.getIndex())) info.slot_of = home[op.getIndex()];
-      if (o_.originals.count(known) || !writer_.indexes || !writer_.indexes->hasIndex(mi)) continue;
-      const SlotIndex where = writer_.indexes->getInstructionIndex(mi);
-      if (const auto it = o_.at.find(where); it != o_.at.end()) {
-        o_.stands_for[n] = it->second;
-        continue;
+    if (map)
+      for (unsigned v = 0; v < mf.getRegInfo().getNumVirtRegs(); ++v) {
+        const Register r = Register::index2VirtReg(v);
+        if (const int slot = map->getStackSlot(r); slot != VirtRegMap::NO_STACK_SLOT) home[slot] = original(*map, r);
       }
-      if (map) for (const auto& op : mi.operands()) if (op.isReg() && op.isDef() && op.getReg().isVirtual() && !op.isImplicit()) {
-        info.vreg = original(*map, op.getReg());
-        info.def = o_.reaching(info.vreg, where);
-        break;
+    for (auto& b : mf)
+      for (auto& mi : b.instrs()) {
+        if (mi.isMetaInstruction() && !mi.isKill()) continue;
+        const unsigned known = mi.peekDebugInstrNum();
+        const unsigned n = mi.getDebugInstrNum();
+        Origins::Inserted& info = o_.inserted[n];
+        for (const auto& op : mi.operands())
+          if (op.isFI() && home.count(op.getIndex())) info.slot_of = home[op.getIndex()];
+        if (o_.originals.count(known) || !writer_.indexes || !writer_.indexes->hasIndex(mi)) continue;
+        const SlotIndex where = writer_.indexes->getInstructionIndex(mi);
+        if (const auto it = o_.at.find(where); it != o_.at.end()) {
+          o_.stands_for[n] = it->second;
+          continue;
+        }
+        if (map)
+          for (const auto& op : mi.operands())
+            if (op.isReg() && op.isDef() && op.getReg().isVirtual() && !op.isImplicit()) {
+              info.vreg = original(*map, op.getReg());
+              info.def = o_.reaching(info.vreg, where);
+              break;
+            }
       }
-    }
   }
   static int original(const VirtRegMap& map, Register r) {
     const Register o = map.getOriginal(r);
@@ -552,7 +444,8 @@ int main(int argc, char** argv) {
     json::OStream json(dump->os());
     json.object([&] {
       json.attribute("regduel_llvm", 1);
-      json.attribute("llvm", LLVM_VERSION_STRING), json.attribute("triple", module->getTargetTriple()), json.attribute("cpu", machine->getTargetCPU());
+      json.attribute("llvm", LLVM_VERSION_STRING), json.attribute("triple", module->getTargetTriple()),
+          json.attribute("cpu", machine->getTargetCPU());
     });
     dump->os() << "\n";
   }
@@ -565,7 +458,8 @@ int main(int argc, char** argv) {
   if (mir && mir->parseMachineFunctions(*module, modules->getMMI())) return fail("the machine functions cannot be parsed");
   SmallString<0> text;
   raw_svector_ostream stream(text);
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, codegen::getFileType(), true, modules)) return fail("the target cannot emit this kind of file");
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, codegen::getFileType(), true, modules))
+    return fail("the target cannot emit this kind of file");
   passes.run(*module);
   if (assembly) assembly->os() << text, assembly->keep();
   if (dump) {

@@ -38,10 +38,13 @@ class Words {
     return pair_.cut_before.blocks[b].number;
   }
   std::string before(const Site& s) const {
-    return s.block < 0 || s.inst_before < 0 ? "" : print(pair_.cut_before.blocks[s.block].insts[s.inst_before], pair_.cut_before, tables_);
+    return s.block < 0 || s.inst_before < 0
+               ? ""
+               : print(pair_.cut_before.blocks[s.block].insts[s.inst_before], pair_.cut_before, tables_);
   }
   std::string after(const Site& s) const {
-    return s.block < 0 || s.inst_after < 0 ? "" : print(pair_.cut_after.blocks[s.block].insts[s.inst_after], pair_.cut_after, tables_);
+    return s.block < 0 || s.inst_after < 0 ? ""
+                                           : print(pair_.cut_after.blocks[s.block].insts[s.inst_after], pair_.cut_after, tables_);
   }
   std::string place(const Site& s) const {
     const std::string text = !after(s).empty() ? after(s) : !before(s).empty() ? before(s) : s.what;
@@ -79,7 +82,10 @@ class Words {
 void judge_rir(const RirPair& pair, const Tables& tables, Verdict& v) {
   const auto target = ir::parse_target(pair.target, "target");
   const auto before = ir::parse(pair.before, "before.rir"), after = ir::parse(pair.after, "after.rir");
-  const std::string fault = !target ? to_string(target.error()) : !before ? to_string(before.error()) : !after ? to_string(after.error()) : "";
+  const std::string fault = !target   ? to_string(target.error())
+                            : !before ? to_string(before.error())
+                            : !after  ? to_string(after.error())
+                                      : "";
   if (!fault.empty()) {
     v.refusal = Refusal{"ill-formed", fault};
     return;
@@ -104,7 +110,8 @@ void judge_rir(const RirPair& pair, const Tables& tables, Verdict& v) {
 
 Verdict judge_pair(const Tables& tables, const DumpPair& pair, bool keep_rir) {
   const auto begin = std::chrono::steady_clock::now();
-  Verdict v{.function = pair.before->function, .allocator = pair.before->allocator, .pass = pair.after->pass, .run = pair.before->run};
+  Verdict v{
+      .function = pair.before->function, .allocator = pair.before->allocator, .pass = pair.after->pass, .run = pair.before->run};
   auto mapped = map_pair(tables, *pair.before, *pair.after);
   if (!mapped) v.refusal = mapped.error();
   else {

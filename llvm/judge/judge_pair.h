@@ -15,10 +15,10 @@ namespace regduel::llvm {
 // What one judge holds against an allocation.
 struct MirFinding {
   std::string judge = {}, category = {};
-  int block = -1;  // number of the machine basic block; -1 = the function as a whole
+  int block = -1;                       // number of the machine basic block; -1 = the function as a whole
   std::string before = {}, after = {};  // the instruction, as LLVM prints it; "" where it is not in that program
-  std::string message = {};  // registers by LLVM's names
-  std::string other = {};  // the second place, "" = none
+  std::string message = {};             // registers by LLVM's names
+  std::string other = {};               // the second place, "" = none
 };
 
 struct Verdict {
@@ -29,7 +29,7 @@ struct Verdict {
   std::string reason = {};  // for inconclusive
   std::vector<MirFinding> findings = {};
   Counts counts = {};
-  double seconds = 0;  // mapping and judging
+  double seconds = 0;                                             // mapping and judging
   std::string before_rir = {}, after_rir = {}, target_json = {};  // where they were asked for, or a judge objects
 };
 

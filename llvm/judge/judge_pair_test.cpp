@@ -24,7 +24,8 @@ DumpFile stored(const fs::path& path) {
 
 std::vector<Verdict> verdicts(const DumpFile& file) {
   std::vector<Verdict> list;
-  for (const DumpPair& pair : pair_dumps(file, {"virtregrewriter", "stack-slot-coloring", "machine-cp"})) list.push_back(judge_pair(file.tables, pair, true));
+  for (const DumpPair& pair : pair_dumps(file, {"virtregrewriter", "stack-slot-coloring", "machine-cp"}))
+    list.push_back(judge_pair(file.tables, pair, true));
   return list;
 }
 
@@ -42,7 +43,8 @@ TEST(JudgePair, StoredDumpsAreJudgedAsTheirNamesSay) {
       EXPECT_FALSE(v.refusal) << v.function << ": " << v.refusal->kind << ": " << v.refusal->message;
       if (v.verdict == oracles::Verdict::Fail) fails = true;
       if (name.starts_with("pass_")) {
-        EXPECT_EQ(v.verdict, oracles::Verdict::Pass) << v.function << " after " << v.pass << "\n" << (v.findings.empty() ? v.reason : print(v.findings[0]));
+        EXPECT_EQ(v.verdict, oracles::Verdict::Pass) << v.function << " after " << v.pass << "\n"
+                                                     << (v.findings.empty() ? v.reason : print(v.findings[0]));
       }
     }
     EXPECT_EQ(fails, name.starts_with("fail_"));

@@ -87,7 +87,9 @@ class AfterMapper {
     out_.blocks.emplace_back();
     const std::vector<Group>& groups = groups_[b];
     next_ = 0;
-    if (!groups.empty() && groups[0].source == nullptr && !groups[0].insts[0].defs.empty() && groups[0].insts[0].kind == RirKind::Named) flush(1);
+    if (!groups.empty() && groups[0].source == nullptr && !groups[0].insts[0].defs.empty() &&
+        groups[0].insts[0].kind == RirKind::Named)
+      flush(1);
     for (const Inst& i : after_.blocks[b].insts) {
       const int n = number(i);
       if (n == 0) {
@@ -111,7 +113,8 @@ class AfterMapper {
       const Group& g = groups_[block_][next_];
       if (g.source != nullptr) delete_original(g);
       else
-        for (const RirInst& i : g.insts) line(i.kills ? deleted(i) : print(i, [&](const RirOperand& o) { return fixed(o); }, false));
+        for (const RirInst& i : g.insts)
+          line(i.kills ? deleted(i) : print(i, [&](const RirOperand& o) { return fixed(o); }, false));
     }
   }
 
@@ -168,7 +171,9 @@ class AfterMapper {
     return (i.stores_to && is_new_slot(*i.stores_to)) || (i.loads_from && is_new_slot(*i.loads_from)) || is_x87_spill(i);
   }
   // LLVM does not call these spill code.
-  bool is_x87_spill(const Inst& i) const { return (i.op.starts_with("ST_Fp") || i.op.starts_with("LD_Fp")) && new_slot(i).has_value(); }
+  bool is_x87_spill(const Inst& i) const {
+    return (i.op.starts_with("ST_Fp") || i.op.starts_with("LD_Fp")) && new_slot(i).has_value();
+  }
   struct SpillCode {
     bool is_load;
     int operand, slot;
@@ -223,13 +228,16 @@ class AfterMapper {
     for (const Operand& o : i.ops)  // what it destroys besides
       if (o.is_def && o.is_implicit && o.is_dead && cells_.sees(o, after_))
         for (const int u : cells_.units(o.preg))
-          if (std::ranges::find(units, u) == units.end()) insert(i, fmt::format("{} = copy {}", unit(u), unit(cells_.size() + kScratch)));
+          if (std::ranges::find(units, u) == units.end())
+            insert(i, fmt::format("{} = copy {}", unit(u), unit(cells_.size() + kScratch)));
     ++out_.counts.remats;
   }
 
   // Where the definition was deleted just here, that is said first.
   void repeat(const Inst& i, const Group& g, const std::vector<int>& units) {
-    if (const auto [b, k] = at_.at(g.source->num); b == block_ && k >= next_ && !present_.contains(g.source->num) && no_original_before(i, k)) flush(k + 1);
+    if (const auto [b, k] = at_.at(g.source->num);
+        b == block_ && k >= next_ && !present_.contains(g.source->num) && no_original_before(i, k))
+      flush(k + 1);
     std::size_t lane = 0;
     for (const RirInst& r : g.insts) {
       if (r.kills) continue;
@@ -259,13 +267,21 @@ class AfterMapper {
   void map_original(Group& g, const Inst& i) {
     const Inst& source = *g.source;
     const bool is_copy = g.insts[0].kind == RirKind::Copy;
+    next_scratch_ = scratch_;
     note(g, i);
     if (is_copy && (is_dropped(i) || (i.op == "COPY" && i.ops[1].is_undef && !source.ops[1].is_undef))) return delete_original(g);
     ++out_.counts.originals;
     std::optional<Homes> homes;
-    if (i.op == source.op) homes = homes_of(source, i);
+    Moved moved;
+    if (i.op == source.op) homes = homes_of(source, i, moved);
+    if (is_copy && i.op == "COPY" && (!homes || !moved.empty())) {  // copy propagation: another source
+      delete_original(g);
+      return map_inserted_copy(i);
+    }
     if (!homes) return is_copy ? map_copy_to_memory(g, i) : map_folded(g, i);
+    for (const auto& [k, preg] : moved) read_elsewhere(g, k, preg, i);
     for (RirInst& r : g.insts) {
+      if (r.is_said) continue;  // was said
       if (r.kills) {
         line(r.destroys ? print(r, [&](const RirOperand& o) { return fixed(o); }, false) : deleted(r));
         continue;
@@ -281,12 +297,37 @@ class AfterMapper {
   }
 
   std::string name(const RirOperand& o, const Homes& homes) const {
+    if (o.lane.vreg == kTemporary) return unit(temporary_home_.at(o.lane.lane)) + o.part.text();
     if (o.lane.vreg < 0) return fixed(o);
     return unit(homes.at(o.op).at(o.pos) + o.beside) + o.part.text();
   }
 
+  using Moved = std::vector<std::pair<int, int>>;  // operand, register
+
+  // Copy propagation has operand k of an original read another physical register than before, which holds the same. A precoloured operand cannot
+  // move, so the program before gets a copy to a temporary; after, that is deleted, and the temporary is loaded from where the operand is now.
+  void read_elsewhere(Group& g, int k, int preg, const Inst& i) {
+    const std::vector<int> units = cells_.units(preg);
+    RirInst copy{.id = kFirstExtra + kFirstExtra / 2 + temporaries_, .kind = RirKind::Copy, .op = "copy"};
+    for (RirInst& r : g.insts)
+      for (RirOperand& u : r.uses) {
+        if (u.op != k || u.lane.vreg != -1) continue;
+        const int scratch = next_scratch_++;
+        if (scratch >= cells_.size() + kScratch) throw Refusal{"changed", "too many registers were replaced"};
+        copy.uses.push_back({u.lane, {}});
+        insert(i, fmt::format("{} = copy {}", unit(scratch), unit(units.at(u.pos))));
+        u.lane = {kTemporary, temporaries_++};
+        temporary_home_[u.lane.lane] = scratch;
+        copy.defs.push_back({u.lane, {}});
+      }
+    if (copy.defs.empty()) return;
+    line(deleted(copy));
+    copy.is_said = true;
+    g.insts.insert(g.insts.begin(), std::move(copy));
+  }
+
   // Where the vregs of an original are that kept its form; nullopt where it did not.
-  std::optional<Homes> homes_of(const Inst& source, const Inst& i) const {
+  std::optional<Homes> homes_of(const Inst& source, const Inst& i, Moved& moved) const {
     Homes homes;
     for (int k = 0; k < std::ssize(source.ops); ++k) {
       const Operand& o = source.ops[k];
@@ -295,7 +336,10 @@ class AfterMapper {
       if (k >= std::ssize(i.ops) || !i.ops[k].is_register()) return std::nullopt;
       const Operand& now = i.ops[k];
       if (o.vreg < 0) {
-        if (now.preg != o.preg) return std::nullopt;
+        if (now.preg == o.preg) continue;
+        if (o.is_def || !cells_.sees_register(now.preg) || cells_.units(now.preg).size() != cells_.units(o.preg).size())
+          return std::nullopt;
+        moved.emplace_back(k, now.preg);
         continue;
       }
       if (now.vreg >= 0) throw Refusal{"virtual", fmt::format("%{} is still virtual", now.vreg)};
@@ -353,6 +397,7 @@ class AfterMapper {
     int value = 0;
     if (!slot) {
       value = folded_load(source, i);
+      if (value == 0) value = folded_constant(source, i);
       if (value == 0) throw Refusal{"changed", fmt::format("{} became {}", source.op, i.op)};
     } else if (i.slot_of < 0) {
       throw Refusal{"fold", fmt::format("{} names a stack slot that is no vreg's home", i.op)};
@@ -388,9 +433,28 @@ class AfterMapper {
     if (slot && writes) out_.counts.spill_bytes += bytes;
   }
 
+  // A register of zeros or ones that is read from the constant pool now.
+  int folded_constant(const Inst& source, const Inst& i) const {
+    static const std::map<std::string, const char*> constants = {
+        {"FsFLD0SS", " zero"},        {"FsFLD0SD", " zero"},        {"FsFLD0SH", " zero"},        {"FsFLD0F128", " zero"},
+        {"V_SET0", " zero"},          {"AVX_SET0", " zero"},        {"AVX512_FsFLD0SS", " zero"}, {"AVX512_FsFLD0SD", " zero"},
+        {"AVX512_128_SET0", " zero"}, {"AVX512_256_SET0", " zero"}, {"V_SETALLONES", " ones"},    {"AVX2_SETALLONES", " ones"}};
+    for (const Operand& o : source.ops) {
+      if (o.def == 0 || !at_.contains(o.def)) continue;
+      const auto [b, k] = at_.at(o.def);
+      const auto it = constants.find(groups_[b][k].source->op);
+      if (it == constants.end() || !groups_[b][k].insts[0].is_rematerialisable()) continue;
+      for (const Operand& a : i.ops)
+        if (a.kind == OperandKind::Text && a.text.starts_with("%const.") && a.text.ends_with(it->second)) return o.def;
+    }
+    return 0;
+  }
+
   // The number of the rematerialisable load whose memory operand i has now.
   int folded_load(const Inst& source, const Inst& i) const {
-    const auto key = [](const Operand& o) { return fmt::format("{} {} {} {}", static_cast<int>(o.kind), o.value, o.text, o.vreg < 0 ? o.preg : -2); };
+    const auto key = [](const Operand& o) {
+      return fmt::format("{} {} {} {}", static_cast<int>(o.kind), o.value, o.text, o.vreg < 0 ? o.preg : -2);
+    };
     for (const Operand& o : source.ops) {
       if (o.def == 0 || !at_.contains(o.def)) continue;
       const auto [b, k] = at_.at(o.def);
@@ -428,7 +492,8 @@ class AfterMapper {
   int scratch_;
   std::map<int, std::pair<int, int>> at_;  // number of an original: its group
   std::set<int> present_;                  // originals that are still there
-  int block_ = 0, next_ = 0, inserted_ = 0;
+  int block_ = 0, next_ = 0, inserted_ = 0, temporaries_ = 0, next_scratch_ = 0;
+  std::map<int, int> temporary_home_;
   AfterText out_;
 };
 

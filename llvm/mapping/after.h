@@ -1,8 +1,8 @@
 // The program after allocation, against the program before. See map_pair.h for what becomes what.
 #pragma once
 
-#include "llvm/mapping/rir_pair.h"
 #include "llvm/mapping/rir.h"
+#include "llvm/mapping/rir_pair.h"
 
 namespace regduel::llvm {
 
@@ -11,7 +11,7 @@ struct AfterText {
   std::map<int, int> slot_bytes;                 // by stack object; lines name these as "slot @N+OFFSET"
   std::map<int, Site> sites;                     // of inserted instructions, and where originals are now
   Counts counts;
-  int units = 0;                                 // of the file, those of unfolded operands included
+  int units = 0;  // of the file, those of unfolded operands included
 };
 
 // Throws Refusal. Requires: both cut (cut.h). An operand that a fold has untied loses its tie in `groups`.

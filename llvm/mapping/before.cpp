@@ -1,6 +1,8 @@
 #include "llvm/mapping/before.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -36,22 +38,24 @@ class BeforeMapper {
 
   // Lanes that some path defines. A read of any other is a read of nothing, and left out.
   std::vector<Lanes> maybe_defined() const {
-    std::vector<Lanes> in(d_.blocks.size()), gen(d_.blocks.size());
+    std::vector<Lanes> in(d_.blocks.size()), gen(d_.blocks.size()), killed(d_.blocks.size());
     for (std::size_t b = 0; b < d_.blocks.size(); ++b) {
       if (b == 0 || d_.blocks[b].is_landing_pad) in[b] = live_in(d_.blocks[b]);
-      for (const Inst& i : d_.blocks[b].insts)
-        if (!leaves_undefined(i) && !is_no_code(i))
-          for (const Operand& o : i.ops)
-            if (o.is_def && sees(o))
-              for (const LaneOperand& l : cells_.lanes(o, d_)) gen[b].insert(l.lane);
+      for (const Inst& i : d_.blocks[b].insts) {
+        if (leaves_undefined(i) || is_no_code(i)) continue;
+        for (const Lane l : destroyed(i)) gen[b].erase(l), killed[b].insert(l);
+        for (const Operand& o : i.ops)
+          if (is_live_def(o))
+            for (const LaneOperand& l : cells_.lanes(o, d_)) gen[b].insert(l.lane);
+      }
     }
     std::vector<std::size_t> work;
     for (std::size_t b = d_.blocks.size(); b-- > 0;) work.push_back(b);
     while (!work.empty()) {
       const std::size_t b = work.back();
       work.pop_back();
-      Lanes out = in[b];
-      out.insert(gen[b].begin(), gen[b].end());
+      Lanes out = gen[b];
+      std::ranges::set_difference(in[b], killed[b], std::inserter(out, out.end()));
       for (const int s : d_.blocks[b].successors) {
         Lanes& to = in[at_.at(s)];
         const std::size_t size = to.size();
@@ -60,6 +64,20 @@ class BeforeMapper {
       }
     }
     return in;
+  }
+
+  bool is_live_def(const Operand& o) const { return o.is_def && sees(o) && !(o.vreg < 0 && o.is_dead); }
+
+  // Physical registers that hold nothing behind i: a precoloured vreg of RIR would outlive a clobber.
+  Lanes destroyed(const Inst& i) const {
+    Lanes lanes;
+    for (const Operand& o : i.ops) {
+      if (o.kind == OperandKind::Mask)
+        for (const int u : cells_.mask(static_cast<int>(o.value))) lanes.insert({-1, u});
+      if (o.is_def && o.is_dead && o.vreg < 0 && sees(o))
+        for (const int u : cells_.units(o.preg)) lanes.insert({-1, u});
+    }
+    return lanes;
   }
 
   int extra() { return kFirstExtra + extras_++; }
@@ -72,7 +90,8 @@ class BeforeMapper {
       if (const Lanes lanes = live_in(block); !lanes.empty()) {
         RirInst i{.id = extra(), .op = b == 0 ? "live-in" : "landing-pad", .text = fmt::format("bb{}", block.number)};
         for (const Lane l : lanes) i.defs.push_back({l, {}});
-        add({.block = b, .what = b == 0 ? "the registers live into the function" : "the registers live into a landing pad"}, {std::move(i)});
+        add({.block = b, .what = b == 0 ? "the registers live into the function" : "the registers live into a landing pad"},
+            {std::move(i)});
       }
     for (std::size_t k = 0; k < block.insts.size(); ++k) {
       const Inst& i = block.insts[k];
@@ -121,8 +140,9 @@ class BeforeMapper {
       if (std::optional<RirInst> copy = map_copy(i)) list.push_back(std::move(*copy));
     if (list.empty()) list = map_named(i);
     std::set<Lane> killed;
+    for (const Lane l : destroyed(i)) have_.erase(l);
     for (const Operand& o : i.ops)
-      if (o.is_def && sees(o) && !(o.vreg < 0 && o.is_dead))
+      if (is_live_def(o))
         for (const LaneOperand& l : cells_.lanes(o, d_)) have_.insert(l.lane);
     for (const Operand& o : i.ops)
       if (o.is_def && o.is_undef && o.vreg >= 0 && !o.sub.empty() && sees(o)) {
@@ -170,7 +190,8 @@ class BeforeMapper {
       // The low part of a register stands for all of it where all of the other is written: nothing reads the rest.
       if (to.part.is_whole() && from.part.index == 0) from.part = {};
       else if (to.part.is_whole()) to.part = {from.part.bits, 0};
-      else if (from.part.bits != to.part.bits) from.part = {to.part.bits, from.part.bits == 0 ? 0 : from.part.index * from.part.bits / to.part.bits};
+      else if (from.part.bits != to.part.bits)
+        from.part = {to.part.bits, from.part.bits == 0 ? 0 : from.part.index * from.part.bits / to.part.bits};
       if (u.is_undef || !have_.contains(from.lane)) from.lane = {kUndefined, static_cast<int>(k)}, from.op = -1;
       copy.defs.push_back(to), copy.uses.push_back(from);
     }
@@ -210,10 +231,16 @@ class BeforeMapper {
       }
       for (RirOperand& d : written(o, k)) {
         d.attribute = o.is_early_clobber ? "early" : "";
-        const auto same = std::ranges::find_if(r.defs, [&](const RirOperand& x) { return x.lane == d.lane; });
-        if (same == r.defs.end()) r.defs.push_back(d);
-        else if (d.part.is_whole()) *same = d;
-        else if (!same->part.is_whole() && same->part != d.part) r.defs.push_back(d);  // AL and AH
+        // AL and AH are two defs; AL and AX are one.
+        const auto size = [](const RirOperand& x) { return x.part.is_whole() ? 64 : x.part.bits; };
+        const auto begin = [](const RirOperand& x) { return x.part.bits * x.part.index; };
+        const auto is_same = [&](const RirOperand& x) {
+          return x.lane == d.lane && begin(x) < begin(d) + size(d) && begin(d) < begin(x) + size(x);
+        };
+        const bool is_inside = std::ranges::any_of(r.defs, [&](const RirOperand& x) { return is_same(x) && size(x) >= size(d); });
+        if (is_inside) continue;
+        std::erase_if(r.defs, is_same);
+        r.defs.push_back(d);
       }
     }
   }
@@ -235,12 +262,14 @@ class BeforeMapper {
       const Operand& o = i.ops[d.op];
       if (o.tied < 0 || !d.part.is_whole() || d.beside != 0) continue;
       for (std::size_t u = 0; u < r.uses.size(); ++u)
-        if (r.uses[u].op == o.tied && r.uses[u].part.is_whole() && r.uses[u].pos == d.pos) d.attribute = fmt::format("tied {}", r.defs.size() + u);
+        if (r.uses[u].op == o.tied && r.uses[u].part.is_whole() && r.uses[u].pos == d.pos)
+          d.attribute = fmt::format("tied {}", r.defs.size() + u);
     }
   }
 
   static std::string flags(const Inst& i, const RirInst& r) {
-    const bool reads = i.has('l') || i.has('c') || i.has('u'), writes = i.has('s') || i.has('u') || i.has('c') || i.has('t') || i.has('o');
+    const bool reads = i.has('l') || i.has('c') || i.has('u'),
+               writes = i.has('s') || i.has('u') || i.has('c') || i.has('t') || i.has('o');
     std::string s;
     if (reads) s += " !read";
     if (writes) s += " !write";
@@ -281,6 +310,8 @@ class BeforeMapper {
 
 }  // namespace
 
-Groups map_before(const Tables& tables, const Dump& before, const Cells& cells) { return BeforeMapper(tables, before, cells).run(); }
+Groups map_before(const Tables& tables, const Dump& before, const Cells& cells) {
+  return BeforeMapper(tables, before, cells).run();
+}
 
 }  // namespace regduel::llvm

@@ -73,7 +73,9 @@ void Cells::name_units(const std::set<int>& atoms) {
     const int bits = r.pieces.empty() ? 0 : r.pieces[0].bits;
     for (int cell = 0; cell < (cut > 0 ? 2 : 1); ++cell) {
       at_[{atom, cell}] = size();
-      names_.push_back(cut == 0 ? r.name : cell == 0 ? fmt::format("{}[{}:0]", r.name, cut - 1) : fmt::format("{}[:{}]", r.name, cut));
+      names_.push_back(cut == 0    ? r.name
+                       : cell == 0 ? fmt::format("{}[{}:0]", r.name, cut - 1)
+                                   : fmt::format("{}[:{}]", r.name, cut));
       files_.push_back(r.file);
       bytes_.push_back(((cut == 0 ? bits : cell == 0 ? cut : bits - cut) + 7) / 8);
     }
@@ -84,7 +86,8 @@ void Cells::name_units(const std::set<int>& atoms) {
 const std::string& Cells::file_of_class(int cls) const {
   static const std::string none;
   const int member = cls >= 0 ? tables_.classes[cls].member : -1;
-  return member >= 0 && !tables_.registers[member].pieces.empty() ? tables_.registers[tables_.registers[member].pieces[0].atom].file : none;
+  return member >= 0 && !tables_.registers[member].pieces.empty() ? tables_.registers[tables_.registers[member].pieces[0].atom].file
+                                                                  : none;
 }
 
 int Cells::cut_of(int atom) const {
@@ -199,7 +202,8 @@ std::vector<int> Cells::homes(const Operand& o, const Dump& before, int preg) co
   const std::vector<LaneOperand> want = lanes(o, before);
   const std::vector<Place> have = places_of_register(preg);
   if (want.size() != have.size())
-    throw Refusal{"shape", fmt::format("%{} has {} lanes, {} has {}", o.vreg, want.size(), tables_.registers[preg].name, have.size())};
+    throw Refusal{"shape",
+                  fmt::format("%{} has {} lanes, {} has {}", o.vreg, want.size(), tables_.registers[preg].name, have.size())};
   const Piece& member = tables_.registers[tables_.classes[before.vregs[o.vreg]].member].pieces.at(0);
   std::vector<int> units;
   for (std::size_t k = 0; k < want.size(); ++k) {
@@ -226,7 +230,8 @@ std::set<int> Cells::mask(int mask) const {
     bool is_kept = false;
     if (const int cut = cut_of(atom); cut > 0 && cell == 0)
       for (std::size_t r = 0; r < tables_.registers.size() && !is_kept; ++r)
-        is_kept = tables_.registers[r].pieces == std::vector{Piece{atom, 0, cut}} && !tables_.masks[mask].contains(static_cast<int>(r));
+        is_kept =
+            tables_.registers[r].pieces == std::vector{Piece{atom, 0, cut}} && !tables_.masks[mask].contains(static_cast<int>(r));
     if (!is_kept) units.insert(unit);
   }
   return units;

@@ -13,7 +13,8 @@ namespace {
 constexpr int kBehindBranch = 1 << 24, kBehindCall = 1 << 25;  // above all numbers of blocks
 
 bool leaves(const Inst& i) {
-  return (i.has('t') || i.op == "INLINEASM_BR") && std::ranges::any_of(i.ops, [](const Operand& o) { return o.kind == OperandKind::Block; });
+  return (i.has('t') || i.op == "INLINEASM_BR") &&
+         std::ranges::any_of(i.ops, [](const Operand& o) { return o.kind == OperandKind::Block; });
 }
 
 std::vector<int> targets(const Inst& i) {

@@ -20,7 +20,8 @@ std::vector<std::vector<int>> candidates(const Inst& original, const std::vector
     const Operand& o = original.ops[k];
     if (o.is_def && o.tied >= 0 && is_wanted(o.tied)) list.push_back({std::min(k, o.tied), std::max(k, o.tied)});
     for (const int other : operands)
-      if (other > k && is_wanted(other) && !o.is_def && !original.ops[other].is_def && original.ops[other].vreg == o.vreg) list.push_back({k, other});
+      if (other > k && is_wanted(other) && !o.is_def && !original.ops[other].is_def && original.ops[other].vreg == o.vreg)
+        list.push_back({k, other});
     list.push_back({k});
   }
   return list;
@@ -28,10 +29,12 @@ std::vector<std::vector<int>> candidates(const Inst& original, const std::vector
 
 }  // namespace
 
-Fold find_fold(const Inst& original, const Dump& before, const Inst& now, const Dump& after, const Cells& cells, int home, int value) {
+Fold find_fold(const Inst& original, const Dump& before, const Inst& now, const Dump& after, const Cells& cells, int home,
+               int value) {
   std::vector<int> from, to;
   for (int k = 0; k < std::ssize(original.ops); ++k)
-    if (const Operand& o = original.ops[k]; o.is_register() && !o.is_implicit && (o.vreg >= 0 || cells.sees(o, before))) from.push_back(k);
+    if (const Operand& o = original.ops[k]; o.is_register() && !o.is_implicit && (o.vreg >= 0 || cells.sees(o, before)))
+      from.push_back(k);
   for (int k = 0; k < std::ssize(now.ops); ++k)
     if (const Operand& o = now.ops[k]; !o.is_implicit && cells.sees(o, after)) to.push_back(k);
   std::vector<Fold> good;

@@ -15,7 +15,7 @@ struct Fold {
 // Throws Refusal: no choice of operands fits, or several do that differ in the vreg.
 //   home    the vreg whose slot the instruction names; -1 = none: a load was folded in,
 //   value   and this is the number of the load
-[[nodiscard]] Fold find_fold(const Inst& original, const Dump& before, const Inst& now, const Dump& after, const Cells& cells, int home,
-                             int value);
+[[nodiscard]] Fold find_fold(const Inst& original, const Dump& before, const Inst& now, const Dump& after, const Cells& cells,
+                             int home, int value);
 
 }  // namespace regduel::llvm

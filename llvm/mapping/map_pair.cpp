@@ -34,7 +34,9 @@ class VRegs {
     for (std::size_t n = 0; n < lanes_.size(); ++n) {
       const Lane l = lanes_[n];
       names[static_cast<int>(n)] = l.vreg >= 0 ? fmt::format("%{}{}", l.vreg, l.lane > 0 ? fmt::format("[{}]", l.lane) : "")
-                                   : l.vreg == -1 && l.lane >= 0 ? "$" + cells.name(l.lane) : "undef";
+                                   : l.vreg == -1 && l.lane >= 0 ? "$" + cells.name(l.lane)
+                                   : l.vreg == kTemporary        ? "operand"
+                                                                 : "undef";
     }
     return names;
   }
@@ -82,7 +84,8 @@ std::string number_slots(const std::string& line, const Frame& frame) {
   const std::size_t at = line.find("slot @");
   if (at == std::string::npos || line.find('"') < at) return line;
   const std::size_t begin = at + 6, end = line.find('+', begin);
-  return fmt::format("{}slot {}{}", line.substr(0, at), frame.number.at(std::stoi(line.substr(begin, end - begin))), line.substr(end));
+  return fmt::format("{}slot {}{}", line.substr(0, at), frame.number.at(std::stoi(line.substr(begin, end - begin))),
+                     line.substr(end));
 }
 
 std::map<std::string, int> count_registers(const Dump& after, const Cells& cells) {
@@ -124,9 +127,10 @@ RirPair map(const Tables& tables, const Dump& before, const Dump& after) {
   const std::string head = fmt::format("rir 1\nfunc @{} kernel target llvm threads 32", quoted_name(before.function));
   const std::string declarations = vregs.declarations();
   pair.before = head + "\n" + declarations + join_blocks(blocks);
-  pair.after = head + " allocated\n" + (frame.bytes > 0 ? fmt::format("  frame local {} shared 0\n", frame.bytes) : "") + declarations +
-               frame.declarations + join_blocks(text.blocks);
-  pair.target = fmt::format(R"({{"name": "llvm", "sm": 90, "units": {{"R": 1, "ACC": {}, "UR": 1}}, "max_registers_per_thread": 512}})", text.units);
+  pair.after = head + " allocated\n" + (frame.bytes > 0 ? fmt::format("  frame local {} shared 0\n", frame.bytes) : "") +
+               declarations + frame.declarations + join_blocks(text.blocks);
+  pair.target = fmt::format(
+      R"({{"name": "llvm", "sm": 90, "units": {{"R": 1, "ACC": {}, "UR": 1}}, "max_registers_per_thread": 512}})", text.units);
   pair.sites = std::move(text.sites);
   pair.vreg_names = vregs.names(cells);
   for (int u = 0; u < cells.size(); ++u) pair.unit_names.push_back(cells.name(u));

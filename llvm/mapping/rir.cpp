@@ -14,7 +14,8 @@ std::string in_quotes(std::string_view s) {
   std::string text = "\"";
   for (const char c : s) {
     if (c == '"' || c == '\\') text += '\\';
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F) text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F)
+      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     else text += c;
   }
   return text + "\"";

@@ -12,7 +12,9 @@
 
 namespace regduel::llvm {
 
-inline constexpr int kUndefined = -2;      // Lane::vreg of something that nothing ever defines
+inline constexpr int kUndefined = -2;  // Lane::vreg of something that nothing ever defines
+inline constexpr int kTemporary =
+    -3;  // what stands between a physical register and an operand that reads another one after allocation
 inline constexpr int kFirstExtra = 1 << 26;     // numbers of what the mapping adds to both programs
 inline constexpr int kFirstInserted = 1 << 27;  // numbers of what is inserted
 
@@ -21,9 +23,9 @@ enum class RirKind : std::uint8_t { Named, Copy, Terminator };
 struct RirOperand {
   Lane lane;
   Part part;
-  int op = -1;      // number of the operand of MIR
-  int pos = 0;      // which lane of it
-  int beside = 0;   // the unit so many behind the home of that lane
+  int op = -1;     // number of the operand of MIR
+  int pos = 0;     // which lane of it
+  int beside = 0;  // the unit so many behind the home of that lane
   std::string attribute = {};
 };
 
@@ -39,6 +41,7 @@ struct RirInst {
   // A copy of something undefined: it says that what was there has no value any more. Destroys: it stays (registers that a
   // rematerialisable definition destroys); else it is deleted after allocation, which may use the place.
   bool kills = false, destroys = false;
+  bool is_said = false;  // a copy to a temporary, of which the program after has said already that it is deleted
 
   [[nodiscard]] bool is_rematerialisable() const { return flags.find("!remat") != std::string::npos; }
 };

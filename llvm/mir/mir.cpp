@@ -60,7 +60,8 @@ Operand read_operand(const json& j, const Tables& tables) {
     o.vreg = j.value("v", -1);
     if (const std::string name = j.value("p", ""); !name.empty()) o.preg = find(tables.register_index, name);
     o.sub = j.value("sub", "");
-    o.is_def = flag("d"), o.is_implicit = flag("imp"), o.is_undef = flag("undef"), o.is_dead = flag("dead"), o.is_early_clobber = flag("ec");
+    o.is_def = flag("d"), o.is_implicit = flag("imp"), o.is_undef = flag("undef"), o.is_dead = flag("dead"),
+    o.is_early_clobber = flag("ec");
     o.tied = j.value("tied", -1);
     o.def = j.value("def", 0);
     return o;

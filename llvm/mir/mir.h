@@ -57,13 +57,13 @@ enum class OperandKind : std::uint8_t { Register, Immediate, Frame, Block, Mask,
 
 struct Operand {
   OperandKind kind = OperandKind::Text;
-  int vreg = -1;                    // Register: number of a virtual register, or
-  int preg = -1;                    //           index of a physical one; both -1: no register ($noreg)
-  std::string sub;                  // Register: sub-register index
+  int vreg = -1;    // Register: number of a virtual register, or
+  int preg = -1;    //           index of a physical one; both -1: no register ($noreg)
+  std::string sub;  // Register: sub-register index
   bool is_def = false, is_implicit = false, is_undef = false, is_dead = false, is_early_clobber = false;
-  int tied = -1;                    // operand that must be in the same register
-  int def = 0;                      // number of the one instruction whose value a use of a vreg reads; 0 = several, or not known
-  std::int64_t value = 0;           // Immediate; Frame: index; Block: number; Mask: index into Tables::masks
+  int tied = -1;           // operand that must be in the same register
+  int def = 0;             // number of the one instruction whose value a use of a vreg reads; 0 = several, or not known
+  std::int64_t value = 0;  // Immediate; Frame: index; Block: number; Mask: index into Tables::masks
   std::string text;
 
   [[nodiscard]] bool is_register() const { return kind == OperandKind::Register; }
@@ -71,12 +71,12 @@ struct Operand {
 
 struct Inst {
   std::string op;
-  int num = 0;          // the same before and after; 0 = none
-  bool is_new = false;  // inserted by the allocator
-  int of = -1;          // inserted: the vreg of the program before whose value it moves or computes
-  int def = 0;          // inserted: number of the instruction that defines that value
-  int slot_of = -1;     // the stack slot named here is the home of this vreg of the program before
-  std::string flags;    // JSON.md
+  int num = 0;                               // the same before and after; 0 = none
+  bool is_new = false;                       // inserted by the allocator
+  int of = -1;                               // inserted: the vreg of the program before whose value it moves or computes
+  int def = 0;                               // inserted: number of the instruction that defines that value
+  int slot_of = -1;                          // the stack slot named here is the home of this vreg of the program before
+  std::string flags;                         // JSON.md
   std::optional<int> stores_to, loads_from;  // stack slot
   std::vector<std::int64_t> memory_bytes;
   std::vector<Operand> ops;

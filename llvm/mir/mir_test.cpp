@@ -11,8 +11,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::inst;
 
-const testing::Text kBefore{R"("GR64", "")", inst(1, "ADD", "m", R"({"v": 0, "d": true, "tied": 1}, {"p": "RCX", "kill": true}, {"p": "EFLAGS", "d": true, "imp": true, "dead": true})") + ", " +
-                                                 inst(2, "RET", "te", R"({"v": 0, "sub": "sub_32bit"}, {"i": 7}, {"p": ""})")};
+const testing::Text kBefore{
+    R"("GR64", "")",
+    inst(1, "ADD", "m",
+         R"({"v": 0, "d": true, "tied": 1}, {"p": "RCX", "kill": true}, {"p": "EFLAGS", "d": true, "imp": true, "dead": true})") +
+        ", " + inst(2, "RET", "te", R"({"v": 0, "sub": "sub_32bit"}, {"i": 7}, {"p": ""})")};
 
 TEST(Mir, ReadsWhatADumpSays) {
   const auto file = read_dump_file(testing::file(kBefore, kBefore), "f.json");
@@ -38,7 +41,8 @@ TEST(Mir, KnowsThePiecesOfRegisters) {
   const Tables& t = file->tables;
   const int rax = t.register_index.at("RAX");
   EXPECT_THAT(t.registers[t.register_index.at("AH")].pieces, ElementsAre(Piece{rax, 8, 8}));
-  EXPECT_THAT(t.registers[t.register_index.at("V0_V1")].pieces, ElementsAre(Piece{t.register_index.at("V0"), 0, 128}, Piece{t.register_index.at("V1"), 0, 128}));
+  EXPECT_THAT(t.registers[t.register_index.at("V0_V1")].pieces,
+              ElementsAre(Piece{t.register_index.at("V0"), 0, 128}, Piece{t.register_index.at("V1"), 0, 128}));
 }
 
 TEST(Mir, SaysInWhichLineTheFormIsWrong) {
@@ -49,7 +53,9 @@ TEST(Mir, SaysInWhichLineTheFormIsWrong) {
   };
   EXPECT_THAT(error_of(""), HasSubstr("f.json:1"));
   EXPECT_THAT(error_of("{}\n{}\n"), HasSubstr("regduel_llvm"));
-  const auto damage = [&](const std::string& from, const std::string& to) { return std::string(good).replace(good.find(from), from.size(), to); };
+  const auto damage = [&](const std::string& from, const std::string& to) {
+    return std::string(good).replace(good.find(from), from.size(), to);
+  };
   EXPECT_THAT(error_of(damage(R"("p": "RCX")", R"("p": "RSX")")), ::testing::AllOf(HasSubstr("f.json:2"), HasSubstr("RSX")));
   EXPECT_THAT(error_of(damage(R"("v": 0)", R"("v": 9)")), HasSubstr("no vreg 9"));
   EXPECT_THAT(error_of(damage(R"("tied": 1)", R"("tied": 8)")), HasSubstr("tied"));
