@@ -183,7 +183,10 @@ int llvm_command(const Options& o) {
       throw BadInput(fmt::format("--with: LLVM has no allocator \"{}\" (there are greedy, basic, fast, pbqp)", a));
   Options options = o;
   options.after = split_list(o.after);
-  if (!o.keep.empty()) require_directory_possible(o.keep);
+  if (!o.keep.empty()) {
+    require_directory_possible(o.keep);
+    fs::create_directories(o.keep);
+  }
   const llvm::Tools tools = llvm::find_tools(o.llvm_dir);
   std::vector<Job> jobs;
   for (const std::string& file : sources(o.files)) {

@@ -74,7 +74,7 @@ struct Origins {
     unsigned def = 0;  // the instruction that defined that value
     int slot_of = -1;  // the stack slot that it names is the home of this vreg of the program before
   };
-  const MachineFunction* function = nullptr;
+  int function = -1;  // its number: addresses are used again
   int run = -1;
   std::string allocator;
   std::set<unsigned> originals;      // of this run
@@ -278,7 +278,7 @@ class DumpPass : public MachineFunctionPass {
     auto* slots = getAnalysisIfAvailable<SlotIndexesWrapperPass>();
     writer_.indexes = slots ? &slots->getSI() : nullptr;
     if (before_) begin_run(mf);
-    else if (o_.function != &mf || !is_first_of_run()) return false;
+    else if (o_.function != static_cast<int>(mf.getFunctionNumber()) || !is_first_of_run()) return false;
     else if (is_allocator_) ask_allocator(mf);
     writer_.write(mf, o_, pass_, before_);
     return false;
@@ -290,9 +290,9 @@ class DumpPass : public MachineFunctionPass {
     return (is_allocator_ || pass_ == "virtregrewriter" || o_.dumped.count("virtregrewriter")) && o_.dumped.insert(pass_).second;
   }
   void begin_run(MachineFunction& mf) {
-    const int run = o_.function == &mf ? o_.run + 1 : 0;
+    const int run = o_.function == static_cast<int>(mf.getFunctionNumber()) ? o_.run + 1 : 0;
     o_ = Origins();
-    o_.function = &mf, o_.run = run, o_.allocator = pass_;
+    o_.function = static_cast<int>(mf.getFunctionNumber()), o_.run = run, o_.allocator = pass_;
     for (auto& b : mf)
       for (auto& mi : b.instrs()) {
         if (mi.isMetaInstruction()) continue;

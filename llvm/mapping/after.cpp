@@ -155,12 +155,13 @@ class AfterMapper {
     const bool sees_d = cells_.sees(d, after_), sees_u = cells_.sees(u, after_);
     if ((!sees_d && !sees_u) || u.is_undef) return;
     if (!sees_d || !sees_u) throw Refusal{"copy-across", "a copy between a register that is judged and one that is left out"};
-    std::vector<int> to = cells_.units(d.preg), from = cells_.units(u.preg);
-    if (to.size() != from.size()) throw Refusal{"shape", "a copy of different sizes"};
+    const std::vector<LaneOperand> to = cells_.lanes(d, after_), from = cells_.lanes(u, after_);
+    const auto same_size = [](const LaneOperand& a, const LaneOperand& b) { return a.part.bits == b.part.bits; };
+    if (!std::ranges::equal(to, from, same_size)) throw Refusal{"shape", "a copy of different sizes"};
     std::string defs, uses;
     for (std::size_t k = 0; k < to.size(); ++k) {
-      defs += (k ? ", " : "") + unit(to[k]);
-      uses += (k ? ", " : "") + unit(from[k]);
+      defs += (k ? ", " : "") + unit(to[k].lane.lane) + to[k].part.text();
+      uses += (k ? ", " : "") + unit(from[k].lane.lane) + from[k].part.text();
     }
     insert(i, fmt::format("{} = copy {}", defs, uses));
     ++out_.counts.copies;

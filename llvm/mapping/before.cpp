@@ -118,7 +118,7 @@ class BeforeMapper {
     if (i.ops.empty() || !sees(i.ops[0])) return list;
     Lanes lanes;
     for (const LaneOperand& l : cells_.lanes(i.ops[0], d_))
-      if (l.part.is_whole() && !l.is_low) lanes.insert(l.lane);
+      if ((i.ops[0].vreg >= 0 && i.ops[0].sub.empty()) || (l.part.is_whole() && !l.is_low)) lanes.insert(l.lane);
     return kill(lanes, false, i.ops[0].vreg < 0);
   }
 
@@ -140,6 +140,12 @@ class BeforeMapper {
       if (std::optional<RirInst> copy = map_copy(i)) list.push_back(std::move(*copy));
     if (list.empty()) list = map_named(i);
     std::set<Lane> killed;
+    // A precoloured vreg of RIR would outlive the clobber.
+    Lanes gone = destroyed(i);
+    for (const Operand& o : i.ops)
+      if (is_live_def(o))
+        for (const LaneOperand& l : cells_.lanes(o, d_)) gone.erase(l.lane);
+    for (RirInst& k : kill(gone, false)) list.push_back(std::move(k));
     for (const Lane l : destroyed(i)) have_.erase(l);
     for (const Operand& o : i.ops)
       if (is_live_def(o))
@@ -181,11 +187,12 @@ class BeforeMapper {
 
   std::optional<RirInst> map_copy(const Inst& i) {
     const Operand &d = i.ops[0], &u = i.ops[1];
-    const std::vector<RirOperand> defs = written(d, 0);
+    std::vector<RirOperand> defs = written(d, 0);
     const std::vector<LaneOperand> uses = cells_.lanes(u, d_);
     if (defs.size() != uses.size()) return std::nullopt;
     RirInst copy{.id = i.num, .kind = RirKind::Copy, .op = "copy"};
     for (std::size_t k = 0; k < defs.size(); ++k) {
+      if (d.vreg >= 0 && d.sub.empty()) defs[k].part = cells_.lanes(d, d_)[k].part;
       RirOperand to = defs[k], from{uses[k].lane, uses[k].part, 1, static_cast<int>(k)};
       // The low part of a register stands for all of it where all of the other is written: nothing reads the rest.
       if (to.part.is_whole() && from.part.index == 0) from.part = {};

@@ -173,11 +173,11 @@ std::vector<LaneOperand> Cells::lanes(const Operand& o, const Dump& dump) const 
   }
   const int cls = dump.vregs[o.vreg];
   const int count = lane_count(cls);
-  if (o.sub.empty()) {
-    for (int k = 0; k < count; ++k) list.push_back({{o.vreg, k}, {}, false});
+  const auto& whole = tables_.registers[tables_.classes[cls].member].pieces;
+  if (o.sub.empty()) {  // a narrow vreg is read and copied as the part that it is
+    for (int k = 0; k < count; ++k) list.push_back({{o.vreg, k}, count == 1 ? part_of(whole.at(0)) : Part{}, false});
     return list;
   }
-  const auto& whole = tables_.registers[tables_.classes[cls].member].pieces;
   for (const SubPiece& s : sub_pieces(cls, o.sub)) {
     const Piece& p = whole.at(static_cast<std::size_t>(s.piece));
     int first = 0;
