@@ -235,6 +235,7 @@ class Writer {
               indexes->hasIndex(mi))
             if (const unsigned def = o.reaching(Register::virtReg2Index(op.getReg()), indexes->getInstructionIndex(mi)))
               json.attribute("def", int64_t(def));
+          if (before && op.isUse() && op.getReg().isVirtual()) write_undefined(json, mi, op);
           break;
         }
         case MachineOperand::MO_Immediate: json.attribute("i", op.getImm()); break;
@@ -256,10 +257,27 @@ class Writer {
     });
   }
 
+  // Of a use of a whole tuple some lanes may have no value by the live intervals, which the operand cannot say.
+  void write_undefined(json::OStream& json, const MachineInstr& mi, const MachineOperand& op) {
+    if (intervals == nullptr || indexes == nullptr || !indexes->hasIndex(mi) || !intervals->hasInterval(op.getReg())) return;
+    const LiveInterval& interval = intervals->getInterval(op.getReg());
+    const TargetRegisterClass* cls = mi.getMF()->getRegInfo().getRegClassOrNull(op.getReg());
+    if (!interval.hasSubRanges() || cls == nullptr) return;
+    LaneBitmask live = LaneBitmask::getNone();
+    for (const auto& range : interval.subranges())
+      if (range.liveAt(indexes->getInstructionIndex(mi))) live |= range.LaneMask;
+    const std::vector<int> undefined = tables.undefined_pieces(*cls, live);
+    if (!undefined.empty())
+      json.attributeArray("undef_pieces", [&] {
+        for (int k : undefined) json.value(k);
+      });
+  }
+
   raw_ostream& out_;
 
  public:
   const SlotIndexes* indexes = nullptr;  // while they are there
+  const LiveIntervals* intervals = nullptr;
 };
 
 // One place in the pipeline: before or after a pass.
@@ -277,6 +295,8 @@ class DumpPass : public MachineFunctionPass {
   bool runOnMachineFunction(MachineFunction& mf) override {
     auto* slots = getAnalysisIfAvailable<SlotIndexesWrapperPass>();
     writer_.indexes = slots ? &slots->getSI() : nullptr;
+    auto* lis = getAnalysisIfAvailable<LiveIntervalsWrapperPass>();
+    writer_.intervals = lis ? &lis->getLIS() : nullptr;
     if (before_) begin_run(mf);
     else if (o_.function != static_cast<int>(mf.getFunctionNumber()) || !is_first_of_run()) return false;
     else if (is_allocator_) ask_allocator(mf);

@@ -51,6 +51,18 @@ class Tables {
     return masks_.emplace(std::move(bits), masks_.size()).first->second;
   }
 
+  // Pieces of a register of class c that have no lane in `live`.
+  std::vector<int> undefined_pieces(const TargetRegisterClass& c, LaneBitmask live) const {
+    std::vector<int> list;
+    const MCPhysReg m = member(c);
+    const std::vector<Piece> whole = m == 0 ? std::vector<Piece>() : pieces(m);
+    for (std::size_t k = 0; whole.size() > 1 && k < whole.size(); ++k) {
+      const unsigned index = tri_->getSubRegIndex(m, whole[k].atom);
+      if (index != 0 && (tri_->getSubRegIndexLaneMask(index) & live).none()) list.push_back(int(k));
+    }
+    return list;
+  }
+
   void write(json::OStream& json) {
     if (tri_ == nullptr) return;
     const TargetRegisterInfo& tri = *tri_;

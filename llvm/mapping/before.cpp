@@ -190,6 +190,7 @@ class BeforeMapper {
     std::vector<RirOperand> defs = written(d, 0);
     const std::vector<LaneOperand> uses = cells_.lanes(u, d_);
     if (defs.size() != uses.size()) return std::nullopt;
+    const std::set<int> undefined = cells_.undefined_lanes(u, d_);
     RirInst copy{.id = i.num, .kind = RirKind::Copy, .op = "copy"};
     for (std::size_t k = 0; k < defs.size(); ++k) {
       if (d.vreg >= 0 && d.sub.empty()) defs[k].part = cells_.lanes(d, d_)[k].part;
@@ -199,7 +200,8 @@ class BeforeMapper {
       else if (to.part.is_whole()) to.part = {from.part.bits, 0};
       else if (from.part.bits != to.part.bits)
         from.part = {to.part.bits, from.part.bits == 0 ? 0 : from.part.index * from.part.bits / to.part.bits};
-      if (u.is_undef || !have_.contains(from.lane)) from.lane = {kUndefined, static_cast<int>(k)}, from.op = -1;
+      if (u.is_undef || !have_.contains(from.lane) || (u.vreg >= 0 && undefined.contains(from.lane.lane)))
+        from.lane = {kUndefined, static_cast<int>(k)}, from.op = -1;
       copy.defs.push_back(to), copy.uses.push_back(from);
     }
     return copy;
@@ -212,8 +214,10 @@ class BeforeMapper {
       const Operand& o = i.ops[k];
       if (!sees(o) || o.is_def || o.is_undef) continue;
       const std::vector<LaneOperand> lanes = cells_.lanes(o, d_);
+      const std::set<int> undefined = cells_.undefined_lanes(o, d_);
       for (std::size_t pos = 0; pos < lanes.size(); ++pos)
-        if (have_.contains(lanes[pos].lane)) r.uses.push_back({lanes[pos].lane, lanes[pos].part, k, static_cast<int>(pos)});
+        if (have_.contains(lanes[pos].lane) && !undefined.contains(lanes[pos].lane.lane))
+          r.uses.push_back({lanes[pos].lane, lanes[pos].part, k, static_cast<int>(pos)});
     }
     for (const RirOperand& def : std::vector(r.defs))  // what keeps the rest reads it
       if (is_low_def(i.ops[def.op]) && have_.contains(def.lane) &&

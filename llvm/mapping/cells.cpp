@@ -154,6 +154,17 @@ int Cells::lane_count(int cls) const {
   return n;
 }
 
+std::set<int> Cells::undefined_lanes(const Operand& o, const Dump& dump) const {
+  std::set<int> lanes;
+  if (o.vreg < 0 || o.undefined_pieces.empty()) return lanes;
+  const auto& whole = tables_.registers[tables_.classes[dump.vregs[o.vreg]].member].pieces;
+  int lane = 0;
+  for (int k = 0; k < std::ssize(whole); ++k)
+    for (std::size_t c = 0; c < cells(whole[k]).size(); ++c, ++lane)
+      if (std::ranges::find(o.undefined_pieces, k) != o.undefined_pieces.end()) lanes.insert(lane);
+  return lanes;
+}
+
 std::set<int> Cells::lanes_of_atoms(int cls, const std::string& sub) const {
   const auto& whole = tables_.registers[tables_.classes[cls].member].pieces;
   std::set<int> pieces, lanes;

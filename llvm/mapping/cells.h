@@ -58,6 +58,8 @@ class Cells {
 
   // Of a visible operand of the program before. Throws Refusal.
   [[nodiscard]] std::vector<LaneOperand> lanes(const Operand& o, const Dump& dump) const;
+  // Those lanes of a use that have no value there.
+  [[nodiscard]] std::set<int> undefined_lanes(const Operand& o, const Dump& dump) const;
   // Of a vreg as a whole.
   [[nodiscard]] int lane_count(int cls) const;
   // Which lanes of the class lie in the same atoms as this sub-register.

@@ -165,6 +165,30 @@ TEST(MapPair, AStoreThatWasDeletedIsAFinding) {
             "fail");
 }
 
+TEST(MapPair, ALaneWithoutAValueIsNotRead) {
+  const auto before = [](const char* undefined) {
+    return Text{R"("VV", "VR")", inst(1, "DEF2", "", R"({"v": 0, "d": true})") + "," +
+                                     inst(2, "DEF", "", R"({"v": 1, "d": true})") + "," +
+                                     inst(3, "USE", "u", fmt::format(R"({{"v": 0{}}}, {{"v": 1}})", undefined))};
+  };
+  const Text after{"", inst(1, "DEF2", "", R"({"p": "V0_V1", "d": true})") + "," + inst(2, "DEF", "", R"({"p": "V1", "d": true})") +
+                           "," + inst(3, "USE", "u", R"({"p": "V0_V1"}, {"p": "V1"})")};
+  EXPECT_EQ(verdict(before(R"(, "undef_pieces": [1])"), after), "pass");
+  EXPECT_EQ(verdict(before(""), after), "fail");
+}
+
+// Copy propagation deletes the second of two equal copies, whatever the widths of what they were made for.
+TEST(MapPair, NarrowCopiesMoveThePartThatTheyMove) {
+  const Text before{R"("GR64", "GR8")", inst(1, "COPY", "y", R"({"v": 0, "d": true}, {"p": "RCX"})") + "," +
+                                            inst(2, "COPY", "y", R"({"p": "AL", "d": true}, {"v": 0, "sub": "sub_8bit"})") + "," +
+                                            inst(3, "USE", "u", R"({"p": "AL"})") + "," +
+                                            inst(4, "COPY", "y", R"({"v": 1, "d": true}, {"v": 0, "sub": "sub_8bit"})") + "," +
+                                            inst(5, "USE", "u", R"({"v": 1})")};
+  EXPECT_EQ(verdict(before, {"", inst(2, "COPY", "y", R"({"p": "AL", "d": true}, {"p": "CL"})") + "," +
+                                     inst(3, "USE", "u", R"({"p": "AL"})") + "," + inst(5, "USE", "u", R"({"p": "AL"})")}),
+            "pass");
+}
+
 TEST(MapPair, ATupleIsALaneAnAtom) {
   const Text before{R"("VV")", inst(1, "DEF2", "", R"({"v": 0, "d": true})") + "," +
                                    inst(2, "USE", "u", R"({"v": 0, "sub": "v1"})") + "," +

@@ -64,6 +64,7 @@ Operand read_operand(const json& j, const Tables& tables) {
     o.is_early_clobber = flag("ec");
     o.tied = j.value("tied", -1);
     o.def = j.value("def", 0);
+    o.undefined_pieces = j.value("undef_pieces", std::vector<int>());
     return o;
   }
   for (const auto& [name, kind] : {std::pair("i", OperandKind::Immediate), std::pair("f", OperandKind::Frame),

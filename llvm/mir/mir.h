@@ -61,9 +61,10 @@ struct Operand {
   int preg = -1;    //           index of a physical one; both -1: no register ($noreg)
   std::string sub;  // Register: sub-register index
   bool is_def = false, is_implicit = false, is_undef = false, is_dead = false, is_early_clobber = false;
-  int tied = -1;           // operand that must be in the same register
-  int def = 0;             // number of the one instruction whose value a use of a vreg reads; 0 = several, or not known
-  std::int64_t value = 0;  // Immediate; Frame: index; Block: number; Mask: index into Tables::masks
+  int tied = -1;                      // operand that must be in the same register
+  std::vector<int> undefined_pieces;  // of a use of a vreg: pieces of it that have no value here
+  int def = 0;                        // number of the one instruction whose value a use of a vreg reads; 0 = several, or not known
+  std::int64_t value = 0;             // Immediate; Frame: index; Block: number; Mask: index into Tables::masks
   std::string text;
 
   [[nodiscard]] bool is_register() const { return kind == OperandKind::Register; }
