@@ -39,7 +39,7 @@ TEST_F(Cli, HelpTeaches) {
   const Outcome r = run("--help");
   EXPECT_EQ(r.status, 0);
   for (const char* command : {"gen", "import", "alloc", "pass", "verify", "duel", "fuzz", "reduce", "bisect", "merge", "export",
-                              "zoo", "bench", "faults", "knobs", "explain"}) {
+                              "zoo", "bench", "faults", "knobs", "explain", "llvm"}) {
     EXPECT_THAT(r.out, HasSubstr(command));
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);

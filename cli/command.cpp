@@ -97,6 +97,7 @@ std::expected<Action, int> read_command_line(int argc, const char* const* argv) 
   add_color_command(app, chosen);
   add_knobs_command(app, chosen);
   add_explain_command(app, chosen);
+  add_llvm_command(app, chosen);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) require_decimal_numbers(*command);
   if (argc > 1 && argv[1][0] != '-') {
     std::string names;

@@ -38,6 +38,7 @@ void add_faults_command(CLI::App& app, Action& chosen);
 void add_color_command(CLI::App& app, Action& chosen);
 void add_knobs_command(CLI::App& app, Action& chosen);
 void add_explain_command(CLI::App& app, Action& chosen);
+void add_llvm_command(CLI::App& app, Action& chosen);
 
 // Version and commit: "0.1.0 (0123456789ab)", with a "+" where the sources had changes, "unknown" where they came without git.
 [[nodiscard]] std::string_view program_version();
