@@ -75,14 +75,20 @@ std::expected<ir::Allocation, ir::AllocFailure> timed(const ir::Allocator& alloc
   return allocation;
 }
 
-bool is_impossible(const Bout& b) { return b.verdict() == oracles::Verdict::Skipped && b.unsupported.empty(); }
+bool is_impossible(const Bout& b) { return b.verdict() == oracles::Verdict::Skipped && !b.program && b.unsupported.empty(); }
+
+// Without fuel.
+ir::AllocOptions settings_of(const ir::Allocator& allocator, const DuelOptions& options) {
+  ir::AllocOptions settings;
+  settings.limits = options.limits;
+  settings.knobs = known_to(allocator, options.knobs);
+  return settings;
+}
 
 Bout bout_of(const ir::Allocator& allocator, const oracles::Before& before, const DuelOptions& options) {
   Bout bout;
   bout.allocator = allocator.name();
-  ir::AllocOptions settings;
-  settings.limits = options.limits;
-  settings.knobs = known_to(allocator, options.knobs);
+  ir::AllocOptions settings = settings_of(allocator, options);
   settings.fuel = options.fuel;
   if (ir::Fuel* const fuel = options.fuel) *fuel = {.limit = fuel->limit, .without = fuel->without, .taken = fuel->taken};
   try {
@@ -99,10 +105,8 @@ Bout bout_of(const ir::Allocator& allocator, const oracles::Before& before, cons
 void add_metamorphic(Duel& d, const oracles::Before& before, const DuelOptions& options) {
   for (std::size_t k = 0; k < options.duelists.size(); ++k) {
     const ir::Allocator& allocator = *options.duelists[k];
-    ir::AllocOptions settings;
-    settings.limits = options.limits;
-    settings.knobs = known_to(allocator, options.knobs);
-    d.metamorphic.push_back({std::string(allocator.name()), oracles::judge_metamorphic(before, allocator, settings)});
+    d.metamorphic.push_back(
+        {std::string(allocator.name()), oracles::judge_metamorphic(before, allocator, settings_of(allocator, options))});
     const oracles::JudgeResult& result = d.metamorphic.back().metamorphic.result;
     if (result.verdict == oracles::Verdict::Fail) d.bouts[k].report.results.push_back(result);
   }
