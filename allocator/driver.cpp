@@ -14,11 +14,10 @@
 #include "allocator/phases/nospill_phase.h"
 #include "allocator/phases/occupancy_phase.h"
 #include "allocator/phases/result.h"
+#include "allocator/program/names.h"
 
 namespace regduel::allocator {
 namespace {
-
-using ir::RegFile;
 
 Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Instruments& instruments, const Replay& replay = {});
 

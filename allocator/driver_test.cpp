@@ -17,18 +17,11 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::Lines;
 using ::testing::Not;
 
-class Lines final : public ir::Trace {
- public:
-  void line(std::string text) override { lines.push_back(std::move(text)); }
-  std::vector<std::string> lines;
-};
-
 constexpr std::string_view kThree = R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -71,7 +64,7 @@ TEST(Driver, ClobbersBelowThePressureSkipToSpillingToo) {
 }
 
 TEST(Driver, LargeProgramFindsItsFirstVictimsBeforeItIsLowered) {
-  // What guidance says of it is the same here; an attempt at a program within its budget comes first all the same.
+  // Guidance names the same vregs here; an attempt at a program within its budget comes first all the same.
   EXPECT_EQ(trace(2, {{"FatPointLargeProgram", "0"}}), trace(2, {{"FatPointUnspill", "0"}}));
   EXPECT_THAT(trace(8, {{"FatPointLargeProgram", "0"}}),
               ElementsAre("-CLASS NOSPILL REGALLOC: attemp 0, used 3, target 8", HasSubstr("placed 3 by first fit")));
@@ -100,8 +93,7 @@ TEST(Driver, FastAllocationTakesTheFirstResultOfSpilling) {
 TEST(Driver, WhoHasLittleChoiceComesFirst) {
   Lines lines;
   const auto a = testing::allocate(testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -126,10 +118,8 @@ TEST(Driver, RoundsSufficeForAValueOfManyUses) {
   const ir::Function f = testing::program(R"(
     vreg %0 P pred
     vreg %1 R b64
-    vreg %2 R b32
-    vreg %3 R b32
-    vreg %4 R b256
-    vreg %5 R b256
+    vreg %2..%3 R b32
+    vreg %4..%5 R b256
     vreg %6 R b96
     block b0
       #0 %0, %1, %2 = op
@@ -174,8 +164,7 @@ TEST(Driver, CopiesCountAmongWhatSpillingCosts) {
   const auto a = testing::allocate(testing::program(R"(
     vreg %0 R b32
     vreg %1 R b128
-    vreg %2 R b64
-    vreg %3 R b64
+    vreg %2..%3 R b64
     vreg %4 R b32
     vreg %5 P pred
     vreg %6 R b64
@@ -204,8 +193,7 @@ TEST(Driver, CopiesCountAmongWhatSpillingCosts) {
 TEST(Driver, LoopIterationsDecideWhatIsCheap) {
   // %0 is used once in a loop, %1 four times outside: at 10 iterations %1 is cheaper, at 1 it is %0.
   const auto f = testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 R b64
     vreg %3 P pred
     block b0

@@ -18,9 +18,7 @@ using testing::program;
 
 TEST(FatPoint, ReusesRegistersOfDeadValues) {
   const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = const 1
       #1 %1 = neg %0
@@ -54,9 +52,7 @@ TEST(FatPoint, PairsAndQuadsAreAligned) {
 
 TEST(FatPoint, PredicatesSpillToMemory) {
   const auto f = program(R"(
-    vreg %0 P pred
-    vreg %1 P pred
-    vreg %2 P pred
+    vreg %0..%2 P pred
     vreg %3 UP pred
     block b0
       #0 %0 = isetp 0
@@ -91,9 +87,7 @@ TEST(FatPoint, SharesAFileBetweenClasses) {
 
 TEST(FatPoint, CallsFixArgumentsAndResultsAndSaveWhatLivesAcross) {
   const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -111,9 +105,7 @@ TEST(FatPoint, CallsFixArgumentsAndResultsAndSaveWhatLivesAcross) {
 
 TEST(FatPoint, TiedDefTakesTheRegisterOfItsUse) {
   const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -135,8 +127,7 @@ TEST(FatPoint, TiedDefTakesTheRegisterOfItsUse) {
 
 TEST(FatPoint, EarlyClobberSharesWithNoUse) {
   const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1{early} = loop %0
@@ -148,8 +139,7 @@ TEST(FatPoint, EarlyClobberSharesWithNoUse) {
 
 TEST(FatPoint, GuardedEarlyClobberKeepsItsOldValueInMemory) {
   const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 P pred
     block b0
       #0 %0 = ld 0
@@ -166,8 +156,7 @@ TEST(FatPoint, GuardedEarlyClobberKeepsItsOldValueInMemory) {
 
 TEST(FatPoint, SwappedPhisBecomeAParallelCopy) {
   const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 P pred
     block b0
       #0 %0 = ld 0
@@ -190,8 +179,7 @@ TEST(FatPoint, SwappedPhisBecomeAParallelCopy) {
 
 TEST(FatPoint, LostCopy) {
   const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 P pred
     block b0
       #0 %0 = ld 0
@@ -211,8 +199,7 @@ TEST(FatPoint, LostCopy) {
 
 TEST(FatPoint, FirstGuardedDefDoesNotReachBack) {
   const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 P pred
     block b0
       #0 %2 = isetp 1
@@ -228,9 +215,7 @@ TEST(FatPoint, FirstGuardedDefDoesNotReachBack) {
 
 TEST(FatPoint, SpillsWhatIsCheapest) {
   const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     vreg %3 P pred
     block b0
       #0 %2 = ld 2
@@ -253,9 +238,7 @@ TEST(FatPoint, SpillsWhatIsCheapest) {
 
 TEST(FatPoint, ConstantsAreComputedAgain) {
   const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = const 7 !remat
       #1 %1 = ld 1
@@ -273,9 +256,7 @@ TEST(FatPoint, ConstantsAreComputedAgain) {
 
 TEST(FatPoint, PartsOfASpilledPairAreStoredAlone) {
   const auto f = program(R"(
-    vreg %0 R b64
-    vreg %1 R b64
-    vreg %2 R b64
+    vreg %0..%2 R b64
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -366,15 +347,11 @@ TEST(FatPoint, ImpossibleInstructionIsTheOnlyFailure) {
       #4 exit
 )");
   allocate(f, limits(4));
-  ir::AllocOptions options;
-  options.limits = limits(3);
-  const auto failed = make_fatpoint()->allocate(f, ir::default_target(), options);
-  ASSERT_FALSE(failed.has_value());
-  EXPECT_EQ(failed.error().kind, ir::AllocFailure::Kind::Impossible);
-  EXPECT_EQ(failed.error().message, ir::failure_message(3));
-  EXPECT_EQ(failed.error().inst, ir::InstId(3));
-  options.limits = limits(0);
-  EXPECT_FALSE(make_fatpoint()->allocate(f, ir::default_target(), options).has_value());
+  const ir::AllocFailure failed = testing::failure(f, limits(3));
+  EXPECT_EQ(failed.kind, ir::AllocFailure::Kind::Impossible);
+  EXPECT_EQ(failed.message, ir::failure_message(3));
+  EXPECT_EQ(failed.inst, ir::InstId(3));
+  EXPECT_EQ(testing::failure(f, limits(0)).kind, ir::AllocFailure::Kind::Impossible);
 }
 
 TEST(FatPoint, AnImpossibleInstructionOfUnreachableCodeIsAFailureToo) {
@@ -390,23 +367,14 @@ TEST(FatPoint, AnImpossibleInstructionOfUnreachableCodeIsAFailureToo) {
       #4 exit
 )");
   allocate(f, limits(2));
-  ir::AllocOptions options;
-  options.limits = limits(1);
-  const auto failed = make_fatpoint()->allocate(f, ir::default_target(), options);
-  ASSERT_FALSE(failed.has_value());
-  EXPECT_EQ(ir::failure_report(f, failed.error()),
+  EXPECT_EQ(ir::failure_report(f, testing::failure(f, limits(1))),
             "@t: #3 at a.cu:12:3: Register allocation failed with register count of '1'. Compile the program with a higher "
             "register target");
 }
 
 TEST(FatPoint, RefusesKnobsThatItDoesNotKnow) {
   const auto f = program("block b0\n#0 exit\n");
-  ir::AllocOptions options;
-  options.limits = limits(8);
-  options.knobs = {{"NoSuchKnob", "1"}};
-  const auto failed = make_fatpoint()->allocate(f, ir::default_target(), options);
-  ASSERT_FALSE(failed.has_value());
-  EXPECT_EQ(failed.error().kind, ir::AllocFailure::Kind::BadKnob);
+  EXPECT_EQ(testing::failure(f, limits(8), {{"NoSuchKnob", "1"}}).kind, ir::AllocFailure::Kind::BadKnob);
 }
 
 TEST(FatPoint, LastFallbackIsCorrectByItself) {
@@ -440,8 +408,7 @@ TEST(FatPoint, LastFallbackIsCorrectByItself) {
 )");
   for (int limit = 8; limit >= 5; --limit) {
     SCOPED_TRACE(limit);
-    ir::AllocOptions options;
-    options.limits = limits(limit);
+    ir::AllocOptions options{.limits = limits(limit), .knobs = {}};
     for (const auto& [rounds, large] : {std::pair{"0", "4096"}, {"16", "4096"}, {"1", "0"}, {"16", "0"}}) {
       options.knobs = {{"FatPointSpillRounds", rounds}, {"FatPointLargeProgram", large}};
       const auto result = make_fatpoint()->allocate(f, ir::default_target(), options);
@@ -453,9 +420,7 @@ TEST(FatPoint, LastFallbackIsCorrectByItself) {
 
 TEST(FatPoint, InfiniteAndIrreducibleLoops) {
   const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     vreg %3 P pred
     block b0
       #0 %0 = ld 0

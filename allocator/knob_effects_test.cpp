@@ -49,9 +49,7 @@ constexpr std::string_view kScalarBeforePair = R"(
 
 // A scan from the last operand gives the second one of the store the lowest register. The fixed operand makes the mode.
 constexpr std::string_view kTwoOperands = R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = const 1
       #1 %1 = const 2
@@ -61,9 +59,7 @@ constexpr std::string_view kTwoOperands = R"(
 )";
 
 constexpr std::string_view kTwoUniformOperands = R"(
-    vreg %0 UR b32
-    vreg %1 UR b32
-    vreg %2 UR b32
+    vreg %0..%2 UR b32
     block b0
       #0 %0 = const 1
       #1 %1 = const 2
@@ -107,18 +103,7 @@ constexpr std::string_view kPairAndScalar = R"(
       #4 exit
 )";
 
-constexpr std::string_view kReadTwice = R"(
-    vreg %0 R b32
-    vreg %1 R b64
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 st %1 !write
-      #3 st %0 !write
-      #4 st %0 !write
-      #5 exit
-)";
-
+const Settings::value_type kAllTypes{"FatPointConstraintTypes", "65535"}, kOneChance{"FatPointUnspill", "0"};
 // A vreg that is spilled is so everywhere.
 const Settings kWhole = {{"FatPointSplitLiveRanges", "0"}};
 
@@ -133,17 +118,8 @@ constexpr std::string_view kScalarBehindTuple = R"(
       #3 exit
 )";
 
-const std::vector<Effect>& effects() {
-  static const std::vector<Effect> kEffects = {
-      {Knob::UniformPreAllocation, "1", {{"628", "1"}}, 255, kTwoUniformOperands, "st UR0, UR1", "st UR1, UR0"},
-      // Eviction places temporaries first; the walk places first what begins first. In the special mode nothing is tried before.
-      {Knob::InstructionWalk,
-       "1",
-       {{"638", "1"}, {"FastCompile", "3"}},
-       5,
-       R"(
-    vreg %0 R b32
-    vreg %1 R b32
+constexpr std::string_view kInstructionWalk = R"(
+    vreg %0..%1 R b32
     vreg %2 R b96
     block b0
       #0 %0{=R1} = ld 0
@@ -151,15 +127,9 @@ const std::vector<Effect>& effects() {
       #2 %2 = ld 2
       #3 st %0, %1 !write
       #4 exit
-)",
-       "R4 = ld 1",
-       "R3 = ld 1"},
-      // At ten turns what the loop reads has to stay; at one it is as cheap as the rest, and lives longest.
-      {Knob::EstimatedLoopIterations, "1", kWhole, 2,
-       R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+)";
+constexpr std::string_view kEstimatedLoopIterations = R"(
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -170,50 +140,9 @@ const std::vector<Effect>& effects() {
     block b1
       #6 st %0 !write
       #7 bra -> b1
-)",
-       "spill R1", "spill R0"},
-      {Knob::PreAllocation, "1", {}, 255, kTwoOperands, "st R0, R1", "st R1, R0"},
-      // Alone, %0 fits below the fixed register; together with its copy, only above it.
-      {Knob::CoalescingPreAllocation,
-       "1",
-       {{"628", "1"}},
-       255,
-       R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
-    vreg %4 R b32
-    vreg %5 R b32
-    vreg %6 R b32
-    block b0
-      #0 %0 = const 1
-      #1 %1 = const 2
-      #2 st %1 !write
-      #3 %2 = copy %0
-      #4 %3{=R1} = const 3
-      #5 st %2, %3{=R1} !write
-      #6 %4 = const 4
-      #7 %5 = const 5
-      #8 %6 = const 6
-      #9 use %4, %5, %6
-      #10 exit
-)",
-       "R0 = const 1",
-       "R2 = const 1"},
-      {Knob::FastAllocation, "1", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
-      {Knob::NoSpillAttempts, "2", {{"638", "1"}}, 255, kScalarBeforePair, "R2:R3 = ld", "R0:R1 = ld"},
-      // R0 and R4 are in one of four banks.
-      {Knob::BankAware,
-       "1",
-       {},
-       255,
-       R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
-    vreg %4 R b32
+)";
+constexpr std::string_view kBankAware = R"(
+    vreg %0..%4 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -225,26 +154,8 @@ const std::vector<Effect>& effects() {
       #7 st %2 !write
       #8 st %3 !write
       #9 exit
-)",
-       "mad R0, R4",
-       "mad R1, R4"},
-      // The second attempt is taken. It spares the units of the wide use, unless that constraint is left out.
-      {Knob::RelaxationStep, "0", {{"FatPointConstraintTypes", "65535"}}, 255, kScalarOfWide, "R0 = ld R0:R1", "R2 = ld R0:R1"},
-      // Likewise, by the end of the list: nothing is left out at its head.
-      {Knob::RelaxationCeiling,
-       "0",
-       {{"641", "1"}, {"642", "0"}, {"FatPointConstraintTypes", "65535"}},
-       255,
-       kScalarOfWide,
-       "R0 = ld R0:R1",
-       "R2 = ld R0:R1"},
-      {Knob::PreAllocationPriority, "2", {{"628", "1"}}, 255, kTwoOperands, "st R1, R0", "st R0, R1"},
-      // At level 10 the tiers end at 16 registers, unless these knobs reach further.
-      {Knob::SpillBitHighRegCountHeur,
-       "8",
-       {{"RegisterUsageLevel", "10"}, {"661", "3"}, {"663", "8"}, {"FatPointUnspill", "0"}},
-       17,
-       R"(
+)";
+constexpr std::string_view kSpillBitHighRegCountHeur = R"(
     vreg %0 R b256
     vreg %1 R b32
     vreg %2 R b256
@@ -256,104 +167,56 @@ const std::vector<Effect>& effects() {
       #3 %3 = ld 3
       #4 st %1, %0, %2 !write
       #5 exit
-)",
-       "spill R0:R7",
-       "spill R8,"},
-      {Knob::SpillBitHighRegScale, "3", {{"665", "3"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
-      {Knob::SpillBitLowRegCountHeur, "1", {{"661", "1000"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
-      {Knob::SpillBitLowRegScale, "3", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
-      {Knob::SpillBitMediumRegScale, "3", {{"661", "3"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
-      // Any weight at all congests the slots of the wide use, so that weights count in the first attempt already.
-      {Knob::InterferenceThreshold,
-       "0",
-       {{"FatPointConstraintTypes", "65535"}},
-       255,
-       R"(
+)";
+constexpr std::string_view kInterferenceThreshold = R"(
     vreg %0 R b96
     vreg %1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld %0
       #2 exit
-)",
-       "R0 = ld R0:R2",
-       "R2 = ld R0:R2"},
-      // Sixteen registers are aimed at, and the call takes them all.
-      {Knob::RegisterUsageLevel,
-       "10",
-       {},
-       255,
-       R"(
+)";
+constexpr std::string_view kRegisterUsageLevel = R"(
     vreg %0 R b32
     block b0
       #0 %0 = ld 0
       #1 call "f" clobbers R0:R15
       #2 st %0 !write
       #3 exit
-)",
-       "R16 = ld 0",
-       "spill R0"},
-      {Knob::FastCompile, "2", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
-      {Knob::DisableSmemReservation,
-       "1",
-       {},
-       255,
-       R"(
+)";
+constexpr std::string_view kDisableSmemReservation = R"(
     vreg %0 UR b32
     block b0
       #0 %0 = ld 0
       #1 st clobbers UR0:UR62 !write
       #2 st %0 !write
       #3 exit
-)",
-       "slot 0 shared",
-       "slot 0 local"},
-      // The first instruction is packed by itself, and what it leaves behind is spilled there.
-      {Knob::SpillRounds,
-       "0",
-       {{"FatPointUnspill", "0"}},
-       2,
-       R"(
-    vreg %0 R b32
-    vreg %1 R b32
+)";
+constexpr std::string_view kSpillRounds = R"(
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1 clobbers R0:R23
       #2 st %0, %1 !write
       #3 exit
-)",
-       "st R1, R0",
-       "st R0, R1"},
-      {Knob::Rematerialise,
-       "0",
-       {},
-       1,
-       R"(
+)";
+constexpr std::string_view kRematerialise = R"(
     vreg %0 R b32
     block b0
       #0 %0 = const 1 !remat
       #1 call "f" clobbers R0:R23
       #2 st %0 !write
       #3 exit
-)",
-       "remat #0",
-       "refill slot 0"},
-      {Knob::RefillReuse, "0", kWhole, 1,
-       R"(
+)";
+constexpr std::string_view kRefillReuse = R"(
     vreg %0 R b32
     block b0
       #0 %0 = ld 0
       #1 st %0 clobbers R0:R23 !write
       #2 st %0 !write
       #3 exit
-)",
-       "spill R0, slot 0\n    #1", "spill R0, slot 0\n    +5"},
-      // Eviction keeps room for the temporary that the spilled pair will need, and the triple has to go as well.
-      {Knob::LargeProgram,
-       "0",
-       {},
-       5,
-       R"(
+)";
+constexpr std::string_view kLargeProgram = R"(
     vreg %0 R b64
     vreg %1 R b96
     block b0
@@ -362,42 +225,18 @@ const std::vector<Effect>& effects() {
       #2 st %1 !write
       #3 st %0 !write
       #4 exit
-)",
-       "ld 1\n    #2 st",
-       "refill slot 1"},
-      {Knob::PoolLimit, "0", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
-      // %0 is read twice in a row, behind what does not leave it its register.
-      {Knob::SplitLiveRanges, "0", {{"FatPointRefillReuse", "0"}}, 2, kReadTwice, "#3 st R0 !write\n    #4", "+8"},
-      // Eight predicates in seven registers.
-      {Knob::PredicatePacks,
-       "0",
-       {},
-       2,
-       R"(
-    vreg %0 P pred
-    vreg %1 P pred
-    vreg %2 P pred
-    vreg %3 P pred
-    vreg %4 P pred
-    vreg %5 P pred
-    vreg %6 P pred
-    vreg %7 P pred
+)";
+constexpr std::string_view kPredicatePacks = R"(
+    vreg %0..%7 P pred
     block b0
       #0 %0, %1, %2, %3 = isetp 0
       #1 %4, %5, %6, %7 = isetp 1
       #2 st %4, %5, %6, %7 !write
       #3 st %0, %1, %2, %3 !write
       #4 exit
-)",
-       "bit_refill R0",
-       "refill slot 0"},
-      {Knob::WideAccesses,
-       "0",
-       {},
-       4,
-       R"(
-    vreg %0 R b32
-    vreg %1 R b32
+)";
+constexpr std::string_view kWideAccesses = R"(
+    vreg %0..%1 R b32
     vreg %2 R b128
     block b0
       #0 %0, %1 = ld 0
@@ -405,36 +244,18 @@ const std::vector<Effect>& effects() {
       #2 st %2 !write
       #3 st %0, %1 !write
       #4 exit
-)",
-       "spill R0:R1, slot 0",
-       "spill R1, slot 1"},
-      // The copy is in R1 from the start if its source is known to end there; alone, %0 takes the lowest register.
-      {Knob::Chains,
-       "0",
-       {},
-       255,
-       R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+)";
+constexpr std::string_view kChains = R"(
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = copy %0
       #2 %2{=R0} = ld 2
       #3 st %1, %2 !write
       #4 exit
-)",
-       "R1 = ld 0",
-       "R0 = ld 0"},
-      // One value in two vregs, and another: two registers do.
-      {Knob::MergeCopies,
-       "0",
-       {{"FatPointUnspill", "0"}},
-       2,
-       R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+)";
+constexpr std::string_view kMergeCopies = R"(
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = copy %0
@@ -443,9 +264,100 @@ const std::vector<Effect>& effects() {
       #4 st %0 !write
       #5 st %1 !write
       #6 exit
-)",
-       "#1 copy !deleted\n    #2",
-       "refill slot 0"},
+)";
+constexpr std::string_view kEviction = R"(
+    vreg %0 R b64
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %1 !write
+      #3 st %1 !write
+      #4 st %1 !write
+      #5 st %0 !write
+      #6 exit
+)";
+constexpr std::string_view kSecondChance = R"(
+    vreg %0 R b64
+    vreg %1 R b256
+    vreg %2..%4 R b96
+    block b0
+      #0 %0 = const 488 !remat
+      #1 %1 = ld 1
+      #2 bra -> b1
+    block b1
+      #3 %2 = ld 2
+      #4 %3 = ld 3
+      #5 %4 = ld 4
+      #6 %4 = sub %2, %3
+      #7 st %0 !write
+      #8 st %1 !write
+      #9 exit
+)";
+constexpr std::string_view kLowerLimits = R"(
+    vreg %0 R b96
+    vreg %1 R b64
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %1 !write
+      #3 st %0 !write
+      #4 exit
+)";
+
+const std::vector<Effect>& effects() {
+  static const std::vector<Effect> kEffects = {
+      {Knob::UniformPreAllocation, "1", {{"628", "1"}}, 255, kTwoUniformOperands, "st UR0, UR1", "st UR1, UR0"},
+      // Eviction places temporaries first; the walk places first what begins first. In the special mode nothing is tried before.
+      {Knob::InstructionWalk, "1", {{"638", "1"}, {"FastCompile", "3"}}, 5, kInstructionWalk, "R4 = ld 1", "R3 = ld 1"},
+      // At ten turns what the loop reads has to stay; at one it is as cheap as the rest, and lives longest.
+      {Knob::EstimatedLoopIterations, "1", kWhole, 2, kEstimatedLoopIterations, "spill R1", "spill R0"},
+      {Knob::PreAllocation, "1", {}, 255, kTwoOperands, "st R0, R1", "st R1, R0"},
+      // Alone, %0 fits below the fixed register; together with its copy, only above it.
+      {Knob::CoalescingPreAllocation, "1", {{"628", "1"}}, 255, testing::kClass, "R0 = const 1", "R2 = const 1"},
+      {Knob::FastAllocation, "1", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
+      {Knob::NoSpillAttempts, "2", {{"638", "1"}}, 255, kScalarBeforePair, "R2:R3 = ld", "R0:R1 = ld"},
+      // R0 and R4 are in one of four banks.
+      {Knob::BankAware, "1", {}, 255, kBankAware, "mad R0, R4", "mad R1, R4"},
+      // The second attempt is taken, and spares the units of the wide use, unless that constraint is left out.
+      {Knob::RelaxationStep, "0", {kAllTypes}, 255, kScalarOfWide, "R0 = ld R0:R1", "R2 = ld R0:R1"},
+      // Likewise, by the end of the list: nothing is left out at its head.
+      {Knob::RelaxationCeiling, "0", {{"641", "1"}, {"642", "0"}, kAllTypes}, 255, kScalarOfWide, "R0 = ld R0:R1", "R2 = ld R0:R1"},
+      {Knob::PreAllocationPriority, "2", {{"628", "1"}}, 255, kTwoOperands, "st R1, R0", "st R0, R1"},
+      // At level 10 the tiers end at 16 registers, unless these knobs reach further.
+      {Knob::SpillBitHighRegCountHeur,
+       "8",
+       {{"RegisterUsageLevel", "10"}, {"661", "3"}, {"663", "8"}, kOneChance},
+       17,
+       kSpillBitHighRegCountHeur,
+       "spill R0:R7",
+       "spill R8,"},
+      {Knob::SpillBitHighRegScale, "3", {{"665", "3"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitLowRegCountHeur, "1", {{"661", "1000"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitLowRegScale, "3", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitMediumRegScale, "3", {{"661", "3"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      // Any weight at all congests the slots of the wide use, so that weights count in the first attempt already.
+      {Knob::InterferenceThreshold, "0", {kAllTypes}, 255, kInterferenceThreshold, "R0 = ld R0:R2", "R2 = ld R0:R2"},
+      // Sixteen registers are aimed at, and the call takes them all.
+      {Knob::RegisterUsageLevel, "10", {}, 255, kRegisterUsageLevel, "R16 = ld 0", "spill R0"},
+      {Knob::FastCompile, "2", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
+      {Knob::DisableSmemReservation, "1", {}, 255, kDisableSmemReservation, "slot 0 shared", "slot 0 local"},
+      // The first instruction is packed by itself, and what it leaves behind is spilled there.
+      {Knob::SpillRounds, "0", {kOneChance}, 2, kSpillRounds, "st R1, R0", "st R0, R1"},
+      {Knob::Rematerialise, "0", {}, 1, kRematerialise, "remat #0", "refill slot 0"},
+      {Knob::RefillReuse, "0", kWhole, 1, kRefillReuse, "spill R0, slot 0\n    #1", "spill R0, slot 0\n    +5"},
+      // Eviction keeps room for the temporary that the spilled pair will need, and the triple has to go as well.
+      {Knob::LargeProgram, "0", {}, 5, kLargeProgram, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::PoolLimit, "0", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      // %0 is read twice in a row, behind what does not leave it its register.
+      {Knob::SplitLiveRanges, "0", {{"FatPointRefillReuse", "0"}}, 2, testing::kReadTwice, "#3 st R0 !write\n    #4", "+8"},
+      // Eight predicates in seven registers.
+      {Knob::PredicatePacks, "0", {}, 2, kPredicatePacks, "bit_refill R0", "refill slot 0"},
+      {Knob::WideAccesses, "0", {}, 4, kWideAccesses, "spill R0:R1, slot 0", "spill R1, slot 1"},
+      // The copy is in R1 from the start if its source is known to end there; alone, %0 takes the lowest register.
+      {Knob::Chains, "0", {}, 255, kChains, "R1 = ld 0", "R0 = ld 0"},
+      // One value in two vregs, and another: two registers do.
+      {Knob::MergeCopies, "0", {kOneChance}, 2, kMergeCopies, "#1 copy !deleted\n    #2", "refill slot 0"},
       // An SM holds 28 blocks of 32 threads with 65 registers, 32 with 64.
       {Knob::Occupancy, "0", {}, 255, sixty_five_values(), "remat #0", "R64 = "},
       {Knob::ConstraintTypes,
@@ -461,61 +373,15 @@ const std::vector<Effect>& effects() {
       // Eviction makes the tuple go for what a waiting refill holds.
       {Knob::Eviction,
        "0",
-       {{"FatPointSplitLiveRanges", "0"}, {"FatPointGuidance", "0"}, {"FatPointUnspill", "0"}},
+       {kWhole[0], {"FatPointGuidance", "0"}, kOneChance},
        2,
-       R"(
-    vreg %0 R b64
-    vreg %1 R b32
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 st %1 !write
-      #3 st %1 !write
-      #4 st %1 !write
-      #5 st %0 !write
-      #6 exit
-)",
+       kEviction,
        "#3 st R0 !write\n    #4",
        "#3 st R0 !write\n    +"},
       // Guidance takes what relieves most at once; when all comes back, eviction takes what is in the way after %0.
-      {Knob::Unspill, "0", kWhole, 16,
-       R"(
-    vreg %0 R b64
-    vreg %1 R b256
-    vreg %2 R b96
-    vreg %3 R b96
-    vreg %4 R b96
-    block b0
-      #0 %0 = const 488 !remat
-      #1 %1 = ld 1
-      #2 bra -> b1
-    block b1
-      #3 %2 = ld 2
-      #4 %3 = ld 3
-      #5 %4 = ld 4
-      #6 %4 = sub %2, %3
-      #7 st %0 !write
-      #8 st %1 !write
-      #9 exit
-)",
-       "spill R8:R10", "spill R0:R7"},
+      {Knob::SecondChance, "0", kWhole, 16, kSecondChance, "spill R8:R10", "spill R0:R7"},
       // No point is over budget, yet a greedy scan finds no place for both; with four registers only one of the two is spilled.
-      {Knob::LowerLimits,
-       "-1",
-       {},
-       5,
-       R"(
-    vreg %0 R b96
-    vreg %1 R b64
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 st %1 !write
-      #3 st %0 !write
-      #4 exit
-)",
-       "ld 1\n    #2 st",
-       "refill slot 1"},
+      {Knob::LowerLimits, "-1", {}, 5, kLowerLimits, "ld 1\n    #2 st", "refill slot 1"},
   };
   return kEffects;
 }

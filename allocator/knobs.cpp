@@ -14,7 +14,7 @@ constexpr const char* kPreAllocation = "source 000 \"Pre-Allocation Pass\"";
 constexpr const char* kBudgetModel = "source 000 \"Occupancy-Aware Budget Model\"";
 constexpr const char* kRelaxation = "source 000 \"Step 5\"";
 
-// What scripts/measure/ablation finds worth something (README, "What each part is worth").
+// The types that save something on the standard mix (docs/measurements/ablation.md).
 constexpr std::int64_t kDefaultTypes = 0xFE10;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
@@ -114,7 +114,7 @@ constexpr Row kTable[kNumKnobs] = {
      "the cheapest vregs at points over budget are spilled before an attempt; without it, who must go is whom eviction finds"},
     {Knob::Eviction, "FatPointEviction", -1, KnobType::Bool, 1, 0, 1, "ours",
      "a vreg that finds no place in a round of spilling may take that of cheaper ones; without it, it goes itself"},
-    {Knob::Unspill, "FatPointUnspill", -1, KnobType::Bool, 1, 0, 1, "ours",
+    {Knob::SecondChance, "FatPointUnspill", -1, KnobType::Bool, 1, 0, 1, "ours",
      "where spilling has come to a result, all that is spilled goes back to registers at once, and what then finds none leaves "
      "again without guidance; what costs less stays, in weighted bytes moved, remats and copies; not for a program above knob "
      "FatPointLargeProgram"},
@@ -181,7 +181,7 @@ ir::KnobInfo info(const Row& row) {
     if (const std::string text = text_of(row.type, value);
         value >= row.low && value <= row.high && std::ranges::find(told.samples, text) == told.samples.end())
       told.samples.push_back(text);
-  // Each more is one more allocation of the same kind.
+  // Each further limit is one more allocation of the same kind, so larger values are not worth trying.
   if (row.knob == Knob::LowerLimits) told.samples = {"-1", "0", "1"};
   return told;
 }

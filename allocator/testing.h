@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <map>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,15 +16,31 @@
 #include <gtest/gtest.h>
 
 #include "allocator/fatpoint.h"
+#include "allocator/program/names.h"
 #include "base/random.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 
 namespace regduel::allocator::testing {
 
+// A line "vreg %1..%3 R b32" becomes one for each of the three.
+inline std::string with_each_vreg(std::string_view body) {
+  std::string text;
+  std::istringstream lines{std::string(body)};
+  for (std::string line; std::getline(lines, line);) {
+    int first = 0, last = 0, rest = 0;
+    if (std::sscanf(line.c_str(), " vreg %%%d..%%%d%n", &first, &last, &rest) != 2) {
+      text += line + "\n";
+      continue;
+    }
+    for (int v = first; v <= last; ++v) text += "vreg %" + std::to_string(v) + line.substr(static_cast<std::size_t>(rest)) + "\n";
+  }
+  return text;
+}
+
 // The body of a function (vregs and blocks) as a kernel or device function for sm_90.
 inline ir::Function program(std::string_view body, std::string_view kind = "kernel") {
-  const std::string text = "rir 1\nfunc @t " + std::string(kind) + " target sm_90 threads 32\n" + std::string(body);
+  const std::string text = "rir 1\nfunc @t " + std::string(kind) + " target sm_90 threads 32\n" + with_each_vreg(body);
   auto module = ir::parse(text);
   if (!module) ADD_FAILURE() << to_string(module.error());
   return module ? std::move(module->functions[0]) : ir::Function();
@@ -238,11 +256,7 @@ inline void expect_same_behaviour(const ir::Function& before, const ir::Function
 // Allocates, and checks the result with ir::check and the machine.
 inline ir::Allocation allocate(const ir::Function& f, const ir::Limits& l,
                                std::vector<std::pair<std::string, std::string>> knobs = {}, ir::Trace* trace = nullptr) {
-  ir::AllocOptions options;
-  options.limits = l;
-  options.knobs = std::move(knobs);
-  options.trace = trace;
-  auto result = make_fatpoint()->allocate(f, ir::default_target(), options);
+  auto result = make_fatpoint()->allocate(f, ir::default_target(), {.limits = l, .knobs = std::move(knobs), .trace = trace});
   if (!result) {
     ADD_FAILURE() << result.error().message;
     return {};
@@ -258,6 +272,26 @@ inline ir::Allocation allocate(const ir::Function& f, const ir::Limits& l,
   return std::move(*result);
 }
 
+// The lines of a trace.
+class Lines final : public ir::Trace {
+ public:
+  void line(std::string text) override { lines.push_back(std::move(text)); }
+  // The place of the first line with this part; -1 = none.
+  [[nodiscard]] std::ptrdiff_t first(std::string_view part) const {
+    const auto at = std::ranges::find_if(lines, [&](const std::string& l) { return l.find(part) != std::string::npos; });
+    return at == lines.end() ? -1 : at - lines.begin();
+  }
+  std::vector<std::string> lines;
+};
+
+// The failure of an allocation that has to fail.
+inline ir::AllocFailure failure(const ir::Function& f, const ir::Limits& l,
+                                std::vector<std::pair<std::string, std::string>> knobs = {}) {
+  const auto result = make_fatpoint()->allocate(f, ir::default_target(), {.limits = l, .knobs = knobs});
+  EXPECT_FALSE(result.has_value());
+  return result ? ir::AllocFailure() : result.error();
+}
+
 // One instruction of an allocated program by its original id.
 inline std::string inst(const ir::Function& f, std::uint32_t id) {
   for (const ir::Inst& i : f.insts)
@@ -265,9 +299,100 @@ inline std::string inst(const ir::Function& f, std::uint32_t id) {
   return "";
 }
 inline int count(const ir::Function& f, ir::Op op) {
-  int n = 0;
-  for (const ir::Inst& i : f.insts) n += i.op == op && !i.is_deleted() ? 1 : 0;
-  return n;
+  return static_cast<int>(std::ranges::count_if(f.insts, [&](const ir::Inst& i) { return i.op == op && !i.is_deleted(); }));
 }
+
+// --- programs that several tests use
+
+// Two phis swap their values in each turn of a loop in which nothing else fits.
+inline constexpr std::string_view kSwapInALoop = R"(
+    vreg %0..%1 R b32
+    vreg %2 P pred
+    vreg %3 R b64
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 bra -> b1
+    block b1
+      #3 %0 = phi b0: %0, b1: %1
+      #4 %1 = phi b0: %1, b1: %0
+      #5 %3 = ld 3
+      #6 st %3 !write
+      #7 %2 = isetp 0
+      #8 cbra %2 -> b1, b2
+    block b2
+      #9 st %0 !write
+      #10 st %1 !write
+      #11 exit
+)";
+// %0 is read in a loop that has room for a pair, but not for %0 beside it.
+inline constexpr std::string_view kReadInALoop = R"(
+    vreg %0 R b32
+    vreg %1 R b64
+    vreg %2 P pred
+    block b0
+      #0 %0 = ld 0
+      #1 bra -> b1
+    block b1
+      #2 st %0 !write
+      #3 %1 = ld 1
+      #4 st %1 !write
+      #5 %2 = isetp 0
+      #6 cbra %2 -> b1, b2
+    block b2
+      #7 exit
+)";
+// %0 is read twice behind a pair.
+inline constexpr std::string_view kReadTwice = R"(
+    vreg %0 R b32
+    vreg %1 R b64
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %1 !write
+      #3 st %0 !write
+      #4 st %0 !write
+      #5 exit
+)";
+// The guarded def of %0 keeps the old value if its guard is false.
+inline constexpr std::string_view kGuardedDef = R"(
+    vreg %0 R b32
+    vreg %1 P pred
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = isetp 0
+      #2 @%1 %0 = ld 1
+      #3 st %0 !write
+      #4 exit
+)";
+// Five values in five registers; the banks of %0 and %4 conflict where they stand in a row.
+inline constexpr std::string_view kFiveAtOnce = R"(
+    vreg %0..%4 R b32
+    block b0
+      #0 %0, %1, %2, %3, %4 = ld 0
+      #1 mad %0, %4
+      #2 st %0 !write
+      #3 st %1 !write
+      #4 st %2 !write
+      #5 st %3 !write
+      #6 st %4 !write
+      #7 exit
+)";
+// %0 alone would fit in R1, the class of %0 and %2 does not. The last three need three registers in any case.
+inline constexpr std::string_view kClass = R"(
+    vreg %0..%6 R b32
+    block b0
+      #0 %0 = const 1
+      #1 %1 = const 2
+      #2 st %1 !write
+      #3 %2 = copy %0
+      #4 %3{=R1} = const 3
+      #5 st %2, %3{=R1} !write
+      #6 %4 = const 4
+      #7 %5 = const 5
+      #8 %6 = const 6
+      #9 use %4, %5, %6
+      #10 exit
+)";
 
 }  // namespace regduel::allocator::testing

@@ -10,13 +10,11 @@
 #include "allocator/assign/by_source/candidates.h"
 #include "allocator/assign/placement.h"
 #include "allocator/assign/scan.h"
+#include "allocator/program/names.h"
 #include "allocator/spill/cost.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
-
-using ir::Function;
-using ir::VRegId;
 
 namespace {
 
@@ -30,7 +28,7 @@ class AttemptRun {
   Attempt run() {
     const std::vector<VRegId> order = sorted();
     placement_.place_precoloured(order);
-    if (options_.coalesces)
+    if (options_.coalesces())
       for (std::size_t c = 0; c < is_class_tried_.size(); ++c)
         if (a_.classes().all()[c].fixed.is_valid()) {
           join_precoloured(a_.classes().all()[c]);
@@ -39,12 +37,12 @@ class AttemptRun {
     placement_.keep_homes(order);
     for (const VRegId v : order) {
       if (placement_.is_fixed(v) || placement_.home(v) >= 0) continue;
-      const std::uint32_t c = options_.coalesces ? a_.classes().of(v) : CoalescedClasses::kNone;
+      const std::uint32_t c = options_.coalesces() ? a_.classes().of(v) : CoalescedClasses::kNone;
       if (c == CoalescedClasses::kNone || is_class_tried_[c] != 0 || !place_class(a_.classes().all()[c])) place(v);
       if (c != CoalescedClasses::kNone) is_class_tried_[c] = 1;
       if (is_hopeless()) return placement_.abandon();
     }
-    if (options_.may_spill) placement_.bring_back();
+    if (options_.may_spill()) placement_.bring_back();
     if (options_.temporaries != nullptr) {
       for (const VRegId v : options_.absent) make_room_for_temporaries(v);
       for (std::size_t k = 0; k < placement_.to_spill().size(); ++k) make_room_for_temporaries(placement_.to_spill()[k]);
@@ -66,11 +64,9 @@ class AttemptRun {
       const std::uint64_t later = is_bound_first && placement_.is_spillable(v) ? 1 : 0;
       const bool is_by_weight = options_.order == Order::HeaviestFirst && later != 0;
       const int shape = is_by_weight ? spill_weight(v) : options_.order == Order::ByStart ? 0 : shape_of(v);
-      Point when = placement_.range(v)[0].begin;
-      if (options_.order == Order::LongestFirst) {
-        when = ~Point{0};
-        for (const Interval& i : placement_.range(v)) when -= i.end - i.begin;
-      }
+      const auto range = placement_.range(v);
+      const std::uint64_t when =
+          options_.order == Order::LongestFirst ? ~std::uint32_t{0} - num_points(range) : range[0].begin.value;
       const auto choice = static_cast<std::uint64_t>(a_.choice(v));
       keys.push_back({((later << 10 | choice) * kMaxShape + (kMaxShape - 1 - static_cast<std::uint64_t>(shape))) << 32 | when, v});
     }
@@ -80,8 +76,7 @@ class AttemptRun {
   }
   // The spill weight of v: the logarithm of its spill cost for each unit and moment, in sixteenths, below 2^10.
   [[nodiscard]] int spill_weight(VRegId v) const {
-    std::uint64_t moments = 0;
-    for (const Interval& i : placement_.range(v)) moments += i.end - i.begin;
+    const std::uint64_t moments = num_points(placement_.range(v));
     const std::uint64_t units = static_cast<std::uint64_t>(f_.vreg(v).units());
     const std::uint64_t each = (static_cast<std::uint64_t>(placement_.cost(v)) << 12) / (moments * units + 1);
     const int log2 = static_cast<int>(std::bit_width(each));
@@ -133,7 +128,7 @@ class AttemptRun {
     if (unit >= 0) {
       placement_.show(StepKind::Alone, v, unit);
       placement_.settle({&v, 1}, unit, geometry);
-    } else if (options_.may_spill) {
+    } else if (options_.may_spill()) {
       place_or_spill(v, geometry);
     } else {
       place_above_limit(v, geometry);
@@ -146,7 +141,7 @@ class AttemptRun {
     forbidden |= placement_.occupancy().conflicts(placement_.range(v));
     const int width = placement_.width();
     const int unit = select_fatpoint(
-        {placement_.arrays(), forbidden, geometry, width, options_.first_pass, options_.threshold, a_.first_unit()});
+        {placement_.arrays(), forbidden, geometry, width, options_.is_first_pass(), options_.threshold, a_.first_unit()});
     placement_.show(StepKind::AboveLimit, v, unit);
     if (unit >= 0) placement_.put(v, unit);
     else placement_.use(width - 1);
@@ -154,7 +149,7 @@ class AttemptRun {
 
   // Spills v, or empties a position for it, whichever costs less.
   void place_or_spill(VRegId v, const Geometry& geometry) {
-    const Room room = options_.evicts ? find_room(placement_.range(v), geometry) : Room();
+    const Room room = round_.evicts ? find_room(placement_.range(v), geometry) : Room();
     const bool is_spilled = placement_.is_spillable(v) && placement_.cost(v) <= room.cost;
     const StepKind kind = is_spilled ? StepKind::ToMemory : room.unit >= 0 ? StepKind::MakesRoom : StepKind::GivesUp;
     placement_.show_room(kind, v, is_spilled ? -1 : room.unit, room.cost);
@@ -195,7 +190,7 @@ class AttemptRun {
       if (at.may_vanish) continue;
       const std::uint32_t k = at.number;
       const Interval range[] = {
-          {at.while_reading ? read_point(k) : write_point(k), (at.after ? write_point(k) : read_point(k)) + 1}};
+          {at.while_reading ? read_point(k) : write_point(k), (at.after ? write_point(k) : read_point(k)).next()}};
       placement_.weigh({}, geometry);
       if (const int unit = placement_.select(geometry, placement_.taken_during(range)); unit >= 0) {
         placement_.reserve(range, unit, geometry);

@@ -1,4 +1,11 @@
 // The options of an attempt at one register file, and its result.
+//
+//   kind      classes  weights  first pass  may spill
+//   First     x        x        x                      the first of the retry table
+//   Later     x        x                               the others of the table
+//   Barrier   x                 x                      the only one at a file of barriers: first fit
+//   Packing                                            every vreg takes the lowest place that is free
+//   Evicting           x                    x          a vreg without a place is spilled, or evicts others
 #pragma once
 
 #include <cstdint>
@@ -26,24 +33,27 @@ enum class Order : std::uint8_t {
   HeaviestFirst,  // temporaries first, then those that cost most to spill for each unit and moment
 };
 
+enum class AttemptKind : std::uint8_t { First, Later, Barrier, Packing, Evicting };
+
 struct AttemptOptions {
   Order order = Order::ByStart;
-  bool coalesces = false;  // places coalesced classes as one
-  bool weights = true;     // without them every vreg takes the lowest place that is free
-  bool may_spill = false;
-  bool evicts = true;           // with may_spill: knob FatPointEviction
-  bool has_affinity = true;     // type 15 weighs
-  bool counts_choices = false;  // Attempt::placed_by is wanted
-  bool first_pass = false;
+  AttemptKind kind = AttemptKind::Later;
+  bool counts_choices = false;             // Attempt::placed_by is wanted
   int threshold = 50;                      // knob 684
   Relaxation relaxation = {};              // which soft constraints this iteration leaves out; with bank_aware, the bank filter too
   const Candidates* candidates = nullptr;  // homes to take before the scan, where they are free (knob 628)
   int ceiling = std::numeric_limits<int>::max();  // the attempt ends, and does not fit, once it needs more units
-  // With may_spill: homes of an earlier round by vreg, for the first vregs only, -1 = none. A vreg keeps its home if that is free.
+  // If it may spill: homes of an earlier round by vreg, for the first vregs only, -1 = none. A vreg keeps its home if that is free.
   std::span<const int> kept = {};
   std::span<const ir::VRegId> absent = {};      // ascending: vregs that need no home any more
   const TemporaryLists* temporaries = nullptr;  // not null: room is kept free for temporaries of spilled vregs
   AttemptListener* listener = nullptr;          // is shown what happens to one vreg
+
+  // Coalesced classes are placed as one.
+  [[nodiscard]] bool coalesces() const { return kind != AttemptKind::Packing && !may_spill(); }
+  [[nodiscard]] bool has_weights() const { return kind != AttemptKind::Packing && kind != AttemptKind::Barrier; }
+  [[nodiscard]] bool is_first_pass() const { return kind == AttemptKind::First || kind == AttemptKind::Barrier; }
+  [[nodiscard]] bool may_spill() const { return kind == AttemptKind::Evicting; }
 };
 
 // How many homes the scans found, by the reason for which each was preferred to the lowest free one.

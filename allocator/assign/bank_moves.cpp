@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "allocator/assign/banks.h"
+#include "allocator/program/names.h"
 
 namespace regduel::allocator {
-
-using ir::VRegId;
 
 namespace {
 

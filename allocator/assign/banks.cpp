@@ -5,15 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-namespace regduel::allocator {
+#include "allocator/program/names.h"
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
-using ir::RegFile;
-using ir::Role;
-using ir::VRegId;
+namespace regduel::allocator {
 
 void find_bank_sources(const Function& f, const Inst& inst, std::vector<BankSource>& list) {
   list.clear();

@@ -24,7 +24,7 @@ Attempt attempt(const LoweredRound& s, AttemptOptions options = {}) {
 }
 
 TEST(Banks, FirstUnitsOfDistinctSourcesOfOneOperation) {
-  const LoweredRound s(R"(
+  const LoweredRound s(8, R"(
     vreg %0 R b32
     vreg %1 R b64
     vreg %2 R b32
@@ -36,8 +36,7 @@ TEST(Banks, FirstUnitsOfDistinctSourcesOfOneOperation) {
       #4 %0 = pack %2
       #5 st %0 !write
       #6 exit
-)",
-                       8);
+)");
   const BankPairs& pairs = s.banks;
   const std::vector<int> home = {5, 0, 1};
   EXPECT_EQ(pairs.weight(ir::VRegId(0), 1, home), 0);  // %1.hi is read in R1: the same register
@@ -51,9 +50,8 @@ TEST(Banks, FirstUnitsOfDistinctSourcesOfOneOperation) {
 }
 
 TEST(Banks, PairsOfLoopsWeighMore) {
-  const LoweredRound s(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+  const LoweredRound s(8, R"(
+    vreg %0..%1 R b32
     vreg %2 P pred
     block b0
       #0 %0 = ld 0
@@ -64,17 +62,13 @@ TEST(Banks, PairsOfLoopsWeighMore) {
       #4 cbra %2 -> b1, b2
     block b2
       #5 exit
-)",
-                       8);
+)");
   EXPECT_EQ(s.banks.weight(ir::VRegId(0), 0, std::vector<int>{0, 4, 0}), weight_of(10));
 }
 
 // %0 and %1 are read together, and so are %1 and %2.
 constexpr std::string_view kThree = R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
+    vreg %0..%3 R b32
     block b0
       #0 %0, %1, %2, %3 = ld 0
       #1 mad %0, %1
@@ -84,7 +78,7 @@ constexpr std::string_view kThree = R"(
 )";
 
 TEST(Banks, TheScanFiltersByBanksOfCoOperands) {
-  const LoweredRound s(kThree, 16);
+  const LoweredRound s(16, kThree);
   const FileAllocator a(s.round, ir::RegFile::R);
   const AttemptOptions aware{.relaxation = kAware}, unaware;
   const ir::VRegId v[] = {ir::VRegId(0), ir::VRegId(1), ir::VRegId(2)};
@@ -104,7 +98,7 @@ TEST(Banks, TheScanFiltersByBanksOfCoOperands) {
 }
 
 TEST(Banks, WhatAnAffinityWantsIsNotFiltered) {
-  const LoweredRound s(R"(
+  const LoweredRound s(8, R"(
     vreg %0 R b32 fixed R4
     vreg %1 R b32
     vreg %2 R b32 fixed R0
@@ -115,21 +109,14 @@ TEST(Banks, WhatAnAffinityWantsIsNotFiltered) {
       #3 %2 = copy %1
       #4 st %2 !write
       #5 exit
-)",
-                       8);
-  EXPECT_EQ(attempt(s, {.coalesces = false}).home[1], 0);
+)");
+  EXPECT_EQ(attempt(s, {}).home[1], 0);
 }
 
 // With weights switched off nothing is filtered: the moves at the end do all.
 TEST(Banks, MovesResolveWhatIsLeft) {
-  const LoweredRound s(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
-    vreg %4 R b32
-    vreg %5 R b32
-    vreg %6 R b32
+  const LoweredRound s(8, R"(
+    vreg %0..%6 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -147,35 +134,18 @@ TEST(Banks, MovesResolveWhatIsLeft) {
       #13 st %5 !write
       #14 st %6 !write
       #15 exit
-)",
-                       8);
-  EXPECT_EQ(s.banks.count(assign(FileAllocator(s.round, ir::RegFile::R), {.weights = false}).home), 1);
-  const Attempt a = attempt(s, {.weights = false});
+)");
+  EXPECT_EQ(s.banks.count(assign(FileAllocator(s.round, ir::RegFile::R), {.kind = AttemptKind::Packing}).home), 1);
+  const Attempt a = attempt(s, {.kind = AttemptKind::Packing});
   EXPECT_EQ(s.banks.count(a.home), 0);
   EXPECT_EQ(a.used, 6);
 }
 
 // All registers are taken all the time: %0 and %1 can only change places with others.
 TEST(Banks, TwoChangePlacesWhereNothingIsFree) {
-  const LoweredRound s(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
-    vreg %4 R b32
-    block b0
-      #0 %0, %1, %2, %3, %4 = ld 0
-      #1 mad %0, %4
-      #2 st %0 !write
-      #3 st %1 !write
-      #4 st %2 !write
-      #5 st %3 !write
-      #6 st %4 !write
-      #7 exit
-)",
-                       5);
-  EXPECT_EQ(s.banks.count(assign(FileAllocator(s.round, ir::RegFile::R), {.weights = false}).home), 1);
-  EXPECT_EQ(s.banks.count(attempt(s, {.weights = false}).home), 0);
+  const LoweredRound s(5, testing::kFiveAtOnce);
+  EXPECT_EQ(s.banks.count(assign(FileAllocator(s.round, ir::RegFile::R), {.kind = AttemptKind::Packing}).home), 1);
+  EXPECT_EQ(s.banks.count(attempt(s, {.kind = AttemptKind::Packing}).home), 0);
 }
 
 TEST(Banks, ACopyIsWorthAsMuchAsAConflict) {
@@ -192,7 +162,7 @@ TEST(Banks, ACopyIsWorthAsMuchAsAConflict) {
       #4 st %3 !write
       #5 exit
 )";
-  const LoweredRound s(body, 8);
+  const LoweredRound s(8, body);
   const Attempt a = attempt(s);
   EXPECT_EQ(a.home[2], 0);  // which keeps the copy away, and the conflict here
   EXPECT_EQ(s.banks.count(a.home), 1);

@@ -2,8 +2,9 @@
 //
 // Attempts are compared field by field, less being better. Without spilling: registers, then cost, then class width (source 000).
 // With spilling: cost, then registers, since fewer registers first would reward spilling more (DECISIONS). An attempt that fits is
-// better than one that does not. Source: source 000 "Best Result Recorder", source 001 "Best-result
-// comparison". Tested by best_result_test.cpp.
+// better than one that does not.
+//
+// Source: source 000 "Best Result Recorder", source 001 "Best-result comparison". Tested by best_result_test.cpp.
 #pragma once
 
 #include <cstdint>

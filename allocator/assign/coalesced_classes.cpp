@@ -6,13 +6,11 @@
 #include <tuple>
 #include <utility>
 
+#include "allocator/program/names.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
 namespace {
-
-using ir::Function;
-using ir::VRegId;
 
 // No two classes with more pairs of members than this are compared member by member.
 constexpr std::size_t kMaxPairs = 1024;

@@ -1,8 +1,6 @@
 // Coalesced classes (the source's alias chains): vregs that a copy, a phi, a tie or a hint relates, and that can share a register.
 //
-// Two vregs can share a register if they never live at the same time, or if, wherever they do, they hold the same value: as for
-// Chaitin, the source of a copy does not interfere with its destination. That is so if each def of one at which the other lives
-// is a copy from the other, or from a vreg of its class. A class is placed as one, so that the copies in it vanish. If it finds no
+// Which vregs can share a register is said in def_lists.h. A class is placed as one, so that the copies in it vanish. If it finds no
 // place, its members are placed one by one. A class may have precoloured members, all in one register.
 //
 // Source: source 000 "Assignment", case 4 (alias chain propagation); the building of classes, which the source leaves to a pass

@@ -31,8 +31,7 @@ using List = std::vector<std::vector<std::uint32_t>>;
 
 TEST(CoalescedClasses, SourceOfACopyDoesNotInterfereWithItsDestination) {
   EXPECT_EQ(classes(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = copy %0
@@ -44,8 +43,7 @@ TEST(CoalescedClasses, SourceOfACopyDoesNotInterfereWithItsDestination) {
 
 TEST(CoalescedClasses, UnlessOneOfThemChangesWhileTheOtherLives) {
   EXPECT_EQ(classes(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = copy %0
@@ -55,8 +53,7 @@ TEST(CoalescedClasses, UnlessOneOfThemChangesWhileTheOtherLives) {
 )"),
             List{});
   EXPECT_EQ(classes(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 P pred
     block b0
       #0 %0 = ld 0
@@ -71,9 +68,7 @@ TEST(CoalescedClasses, UnlessOneOfThemChangesWhileTheOtherLives) {
 
 TEST(CoalescedClasses, PhisJoin) {
   EXPECT_EQ(classes(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     vreg %3 P pred
     block b0
       #0 %0 = ld 0
@@ -91,8 +86,7 @@ TEST(CoalescedClasses, PhisJoin) {
 
 TEST(CoalescedClasses, AllCopiesVanishWhereTheyCan) {
   const auto a = testing::allocate(testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 R b32 hint %0
     block b0
       #0 %0 = ld 0

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "allocator/program/names.h"
 #include "ir/unit_set.h"
 
 namespace regduel::allocator {
@@ -12,19 +13,11 @@ namespace regduel::allocator {
 using ir::UnitSet;
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
-using ir::PReg;
-using ir::RegFile;
-using ir::VRegId;
-
 constexpr std::array<std::string_view, kNumConstraintTypes> kNames = {
     "point", "exclude-one", "exclude-all-but", "below-point", "custom-4",   "paired-low",   "paired-high",     "aligned-pair",
     "phi",   "custom-9",    "custom-10",       "even-parity", "odd-parity", "parity-group", "parity-extended", "range"};
 
-// Types 0 and 1, whose number is a square, look at no more neighbours than these: those that began last.
+// Types 0 and 1 grow with the square of the neighbours, so a vreg looks at no more than this many, those that began last.
 constexpr std::size_t kMaxSquare = 16;
 
 class Builder {
@@ -117,7 +110,7 @@ class Builder {
 
   // --- types 2 and 1: copies to and from fixed registers
   void fixed_operands(std::uint32_t num_affinities) {
-    std::vector<char> pulled(f_.vregs.size(), 0);  // by something that has no place yet
+    std::vector<char> pulled(f_.vregs.size(), 0);  // 1 = it has an affinity to a vreg that is not precoloured
     for (std::uint32_t e = 0; e < num_affinities; ++e)
       if (!f_.vreg(edges_[e].node.partner).fixed.is_valid()) pulled[edges_[e].of.index()] = 1;
     for (const Fixed& x : fixed_) {
@@ -135,7 +128,7 @@ class Builder {
     }
   }
 
-  // --- type 3: what a copy joins to a vreg that lives across a call
+  // --- type 3: of a vreg that a copy joins to one that lives across a call
   void find_clobbers(const Inst& inst, std::uint32_t n) {
     const auto ops = f_.operands_of(inst);
     if (ops.empty() || ops.back().role != ir::Role::Clobber) return;
@@ -225,7 +218,7 @@ class Builder {
 
   // --- type 0: of vregs that live at one time, one without a home spares the place that another one would like best
   void hints(std::uint32_t num_affinities) {
-    std::vector<std::int16_t> hint(f_.vregs.size(), 0);  // what it is worth
+    std::vector<std::int16_t> hint(f_.vregs.size(), 0);  // by vreg: the weight of its hint, 0 = it has none
     find_hints(num_affinities, hint);
     struct Piece {
       Interval range;
@@ -238,7 +231,7 @@ class Builder {
     std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
       return std::pair(a.range.begin, a.vreg.value) < std::pair(b.range.begin, b.vreg.value);
     });
-    std::vector<std::pair<VRegId, VRegId>> pairs;           // who spares whose hint
+    std::vector<std::pair<VRegId, VRegId>> pairs;           // the first spares the hint of the second
     ir::PerFile<std::vector<Piece>> all = {}, hinted = {};  // of those that have begun and not ended
     const auto last_of = [](std::vector<Piece>& open, Point now) {
       std::erase_if(open, [&](const Piece& p) { return p.range.end <= now; });
@@ -319,7 +312,7 @@ class Builder {
   std::vector<Edge> edges_;
   std::vector<Fixed> fixed_;       // in program order
   std::vector<Clobber> clobbers_;  // in program order
-  // By vreg: kOut has no constraints of its own; only what is kAsks, wide, makes others have some of types 5 to 7.
+  // By vreg: kOut has no constraints of its own. kAsks is wide; only wide vregs give others constraints of types 5 to 7.
   static constexpr char kOut = 1, kAsks = 2;
   std::vector<char> traits_;
   std::vector<VRegId> uses_, defs_;

@@ -89,8 +89,7 @@ TEST(Constraints, ArchitecturalVregsHaveNone) {
 
 TEST(Constraints, FixedOperandAndTheOtherArguments) {
   const Built b = build(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -103,8 +102,7 @@ TEST(Constraints, FixedOperandAndTheOtherArguments) {
 
 TEST(Constraints, FixedOperandLosesAgainstAnotherCopy) {
   const Built b = build(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = copy %0
@@ -130,12 +128,10 @@ TEST(Constraints, WhatInterferesWithAWishSparesItsPlace) {
   EXPECT_THAT(b.of(1), ElementsAre("point %0+0 1?"));
 }
 
-// Neither is read where the other is; %2 begins when %0 has ended.
+// No instruction reads both %0 and %1; %2 begins when %0 has ended.
 TEST(Constraints, WhatLivesAtOneTimeNeedNotBeReadAtOneTime) {
   const Built b = build(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -185,8 +181,7 @@ TEST(Constraints, HintIsAWishTooButASoftOne) {
 
 TEST(Constraints, BelowWhatACallKeepsBesideWhatLivesAcrossIt) {
   const Built b = build(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = copy %0
@@ -218,8 +213,7 @@ TEST(Constraints, DefsSpareTheTuplesThatAreRead) {
 
 TEST(Constraints, PhisLikeOneParity) {
   const Built b = build(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 P pred
     block b0
       #0 %0 = ld 0
@@ -237,9 +231,7 @@ TEST(Constraints, PhisLikeOneParity) {
 
 TEST(Constraints, BanksOnlyWithTheirKnob) {
   const Built b = build(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     vreg %3 R b64
     block b0
       #0 %0 = ld 0
@@ -259,8 +251,7 @@ TEST(Constraints, BanksOnlyWithTheirKnob) {
 
 TEST(Constraints, CustomOnesComeFromTheTarget) {
   const Built b = build(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = tex %0

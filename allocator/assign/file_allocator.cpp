@@ -5,16 +5,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "allocator/program/names.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
-
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::RegFile;
-using ir::Role;
-using ir::VRegId;
 
 FileAllocator::FileAllocator(const Round& round, RegFile file)
     : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]),
@@ -42,11 +36,8 @@ void FileAllocator::block_fixed_moments() {
   const Function& f = round_.lowered.f;
   for (const std::uint32_t n : round_.index.bound) {
     const Inst& inst = f.insts[round_.live.inst_at(n)];
-    UnitSet clobbered, restored;
+    UnitSet clobbered = clobbered_units(f, inst, file_), restored;
     if (inst.op == Op::Ret) restored = callee_saved_;
-    const auto ops = f.operands_of(inst);
-    for (std::size_t k = ops.size(); k-- > 0 && ops[k].role == Role::Clobber;)
-      if (ops[k].preg().file == file_) clobbered |= units_of(ops[k].preg());
     if (REGDUEL_PLANTED("fatpoint-clobber-missed")) clobbered = {};
     if (REGDUEL_PLANTED("fatpoint-ret-takes-callee-saved")) restored = {};
     if (clobbered.any()) base_.add_clobber(n, clobbered);

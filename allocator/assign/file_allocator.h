@@ -32,6 +32,8 @@ struct Round {
   ir::Fuel* fuel = nullptr;
   bool coalesces = true;             // knob FatPointChains: without it there are no coalesced classes
   const BankPairs* banks = nullptr;  // of file R, with knob 641
+  bool evicts = true;                // knob FatPointEviction: a vreg without a place may evict others
+  bool has_affinity = true;          // knob FatPointConstraintTypes: type 15 weighs
 };
 
 class FileAllocator {

@@ -11,7 +11,11 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "ir/program.h"
+#include "ir/registers.h"
+
+namespace regduel::ir {
+struct VReg;
+}
 
 namespace regduel::allocator {
 
@@ -26,14 +30,7 @@ struct Geometry {
 };
 
 //   predicate_halves   of the target: two predicates to a register
-[[nodiscard]] inline Geometry geometry_of(const ir::VReg& v, bool predicate_halves = false) {
-  Geometry g;
-  g.units = v.units();
-  g.align = v.alignment();
-  if (g.units > 1 && g.align > 1) g.pair_mode = PairMode::Tuple;
-  else if (predicate_halves && ir::is_predicate(v.file())) g.pair_mode = PairMode::Half;
-  return g;
-}
+[[nodiscard]] Geometry geometry_of(const ir::VReg& v, bool predicate_halves = false);
 
 // Units above the limit that an attempt without spilling looks at, to measure by how much it missed.
 inline constexpr int kHeadroom = 7;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/program.h"
+
 namespace regduel::allocator {
 namespace {
 

@@ -25,7 +25,7 @@ using ir::UnitSet;
 class Occupancy {
  public:
   explicit Occupancy(std::uint32_t num_insts);
-  // A copy reserves memory for the rows that it is likely to mark. It refers to the clobbers of the other, which must outlive it.
+  // A copy reserves memory for the rows that it is likely to mark. The copy refers to the clobbers of the other, which must outlive it.
   Occupancy(const Occupancy& other);
   Occupancy(Occupancy&&) = default;
 

@@ -31,10 +31,10 @@ TEST(Occupancy, AgreesWithBitByBit) {
     std::vector<Held> held;
     const auto draw = [&] {
       std::vector<Interval> range;
-      Point at = random.below(4 * kInsts);
+      std::uint32_t at = random.below(4 * kInsts);
       while (at < 4 * kInsts && range.size() < 4) {
-        const Point end = std::min<Point>(4 * kInsts, at + 1 + random.below(random.chance(30) ? 700 : 20));
-        range.push_back({at, end});
+        const std::uint32_t end = std::min(4 * kInsts, at + 1 + random.below(random.chance(30) ? 700 : 20));
+        range.push_back({Point(at), Point(end)});
         at = end + 1 + random.below(50);
       }
       return range;
@@ -45,7 +45,7 @@ TEST(Occupancy, AgreesWithBitByBit) {
       for (int u = 0; u < units; ++u) {
         bool expected = false;
         for (const Interval& i : range) {
-          for (Point p = i.begin; p < i.end && !expected; ++p) expected = taken.contains({p, u});
+          for (Point p = i.begin; p < i.end && !expected; p = p.next()) expected = taken.contains({p, u});
           for (const auto& [p, c] : clobbers) expected = expected || (c == u && p >= i.begin && p < i.end);
         }
         ASSERT_EQ(conflicts.has(u), expected) << "unit " << u;
@@ -53,12 +53,12 @@ TEST(Occupancy, AgreesWithBitByBit) {
       const int lo = random.between(0, units - 4), hi = lo + random.between(1, 4);
       bool free = true;
       for (const Interval& i : range)
-        for (Point p = i.begin; p < i.end; ++p)
+        for (Point p = i.begin; p < i.end; p = p.next())
           for (int u = lo; u < hi; ++u) free = free && !taken.contains({p, u});
       const auto set = [&](const Held& h, bool on) {
         for (const Interval& i : h.range)
-          for (Point p = i.begin; p < i.end; ++p)
-            for (int u = h.lo; u < h.hi && p % 2 == 0; ++u) on ? void(taken.insert({p, u})) : void(taken.erase({p, u}));
+          for (Point p = i.begin; p < i.end; p = p.next())
+            for (int u = h.lo; u < h.hi && p.value % 2 == 0; ++u) on ? void(taken.insert({p, u})) : void(taken.erase({p, u}));
       };
       if (free) {
         held.push_back({range, lo, hi});

@@ -5,15 +5,11 @@
 #include <utility>
 
 #include "allocator/assign/banks.h"
-#include "allocator/assign/retry.h"
 #include "allocator/assign/scan.h"
-#include "base/check_macro.h"
+#include "allocator/program/names.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
-
-using ir::PReg;
-using ir::VRegId;
 
 void Neighbours::find(std::span<const Interval> range, std::span<const int> home) {
   found_.clear();
@@ -33,10 +29,10 @@ void Neighbours::find(std::span<const Interval> range, std::span<const int> home
 Placement::Placement(const FileAllocator& allocator, const AttemptOptions& options, const PlacementRules& rules)
     : a_(allocator), round_(allocator.round()), f_(round_.lowered.f), options_(options), rules_(rules),
       banks_(options.relaxation.bank_aware && allocator.file() == ir::RegFile::R ? round_.banks : nullptr),
-      width_(options.may_spill ? std::max(a_.limit(), 1) : scan_units(a_.limit())), occupancy_(a_.base()) {
+      width_(options.may_spill() ? std::max(a_.limit(), 1) : scan_units(a_.limit())), occupancy_(a_.base()) {
   result_.home.assign(f_.vregs.size(), -1);
-  if (options.may_spill || banks_ != nullptr) neighbours_.emplace(f_, round_.live, width_);
-  if (!options.may_spill) return;
+  if (options.may_spill() || banks_ != nullptr) neighbours_.emplace(f_, round_.live, width_);
+  if (!options.may_spill()) return;
   lost_.assign(f_.vregs.size(), 0);
   moved_at_.assign(f_.vregs.size(), 0);
   move_cost_.assign(f_.vregs.size(), 0);
@@ -159,7 +155,7 @@ void Placement::weigh(std::span<const VRegId> members, const Geometry& geometry)
   arrays_.reset();
   primaries_.clear();
   taken_banks_ = 0;
-  if (!options_.weights) return;
+  if (!options_.has_weights()) return;
   if (banks_ != nullptr)
     for (const VRegId v : members) taken_banks_ |= banks_->taken_banks(v, result_.home);
   std::int64_t sum = 0, soft = 0;
@@ -169,13 +165,13 @@ void Placement::weigh(std::span<const VRegId> members, const Geometry& geometry)
         primaries_.push_back(&c);
         sum += c.weight;
         soft += c.is_soft ? 1 : 0;
-      } else if (const int home = options_.has_affinity ? home_or_fixed(c.partner) : -1; home >= 0) {
+      } else if (const int home = round_.has_affinity ? home_or_fixed(c.partner) : -1; home >= 0) {
         arrays_.add(c, home + c.unit, width_, geometry, round_.target);
       }
     }
   if (primaries_.empty()) return;
   // On a first pass primary weights decide nothing unless they add up to more than the threshold.
-  is_weighed_ = !options_.first_pass || sum > options_.threshold;
+  is_weighed_ = !options_.is_first_pass() || sum > options_.threshold;
   // A retry leaves out the lightest constraints first.
   if (options_.relaxation.iteration > 0 && soft > 0)
     std::stable_sort(primaries_.begin(), primaries_.end(),
@@ -230,13 +226,13 @@ int Placement::select_counted(const Geometry& geometry, const UnitSet& taken) {
   const bool is_nearer = arrays_.secondary(unit) < arrays_.secondary(lowest);
   const bool is_lighter = arrays_.primary(unit) < arrays_.primary(lowest);
   if (unit == lowest) ++by.first_fit;
-  else if (is_nearer && (options_.first_pass || !is_lighter)) ++by.secondary;
+  else if (is_nearer && (options_.is_first_pass() || !is_lighter)) ++by.secondary;
   else ++by.primary;
   return unit;
 }
 int Placement::select_in(const UnitSet& forbidden, const Geometry& geometry, int ceiling) const {
-  const ScanRequest request{arrays_, forbidden, geometry, ceiling, options_.first_pass, options_.threshold, a_.first_unit()};
-  return options_.may_spill ? select_simple(request) : select_fatpoint(request);
+  const ScanRequest request{arrays_, forbidden, geometry, ceiling, options_.is_first_pass(), options_.threshold, a_.first_unit()};
+  return options_.may_spill() ? select_simple(request) : select_fatpoint(request);
 }
 int Placement::select_for(VRegId v) {
   const Geometry geometry = shape(v);
@@ -315,7 +311,6 @@ Attempt Placement::conclude() {
     }
   }
   if (over_limit_) result_.used = std::max(result_.used, a_.limit() + 1);
-  REGDUEL_CHECK(result_.used <= kSanePeak + 1, ir::failure_message(a_.limit()));
   for (const VRegId v : result_.to_spill) result_.spill_cost += cost(v);
   return std::move(result_);
 }
@@ -338,9 +333,9 @@ void Placement::show_step(StepKind kind, std::span<const VRegId> members, std::s
        .geometry = geometry,
        .used = used_,
        .ceiling = kind == StepKind::AboveLimit ? width_ : a_.limit(),
-       .simple = options_.may_spill,
-       .first_pass = options_.first_pass,
-       .weights = options_.weights,
+       .simple = options_.may_spill(),
+       .first_pass = options_.is_first_pass(),
+       .weights = options_.has_weights(),
        .is_weighed = primaries_.empty() || is_weighed_,
        .threshold = options_.threshold,
        .relaxation = options_.relaxation,

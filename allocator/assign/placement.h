@@ -74,7 +74,7 @@ class Neighbours {
   void for_each_stretch(std::span<const Interval> range, Visit visit) {
     std::size_t next = 0;
     for (const Interval& i : range)
-      for (next = std::max<std::size_t>(next, i.begin / (4 * kStretch)); next <= (i.end - 1) / (4 * kStretch); ++next)
+      for (next = std::max<std::size_t>(next, i.begin.inst() / kStretch); next <= i.last().inst() / kStretch; ++next)
         visit(near_[next]);
   }
 
@@ -117,7 +117,7 @@ class Placement {
   [[nodiscard]] const Occupancy& occupancy() const { return occupancy_; }
   [[nodiscard]] const PressureArrays& arrays() const { return arrays_; }
   [[nodiscard]] bool is_over_limit() const { return over_limit_; }
-  // It has been spilled or given up. Kept with may_spill only.
+  // True if the vreg has been spilled or given up. Kept only if the attempt may spill.
   [[nodiscard]] bool is_lost(ir::VRegId v) const { return lost_[v.index()] != 0; }
   [[nodiscard]] std::span<const ir::VRegId> to_spill() const { return result_.to_spill; }
 
@@ -163,7 +163,7 @@ class Placement {
   // The home that the pre-allocation pass has for the members of one class, if it is free during `range`; else -1.
   [[nodiscard]] int candidate(std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry) const;
 
-  // --- room for another vreg; with may_spill, or with banks
+  // --- room for another vreg; only if the attempt may spill, or with banks
   // Begins a search for room during a range. Returns units that no vreg can make free: clobbers, registers restored before a ret,
   // registers that may not be used.
   [[nodiscard]] UnitSet look_around(std::span<const Interval> range);
@@ -257,7 +257,7 @@ class Placement {
   std::uint64_t taken_banks_ = 0;             // banks of co-operands of the members weighed last
   UnitSet used_;
   int highest_ = 0;
-  std::optional<Neighbours> neighbours_;  // with may_spill, or with banks
+  std::optional<Neighbours> neighbours_;  // if the attempt may spill, or with banks
   std::vector<ir::VRegId> leaving_;
   std::vector<char> lost_;               // by vreg
   std::vector<std::uint32_t> moved_at_;  // by vreg: the search in which move_cost_ was found

@@ -7,7 +7,6 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::VRegId;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -15,8 +14,7 @@ using ::testing::IsEmpty;
 TEST(Neighbours, ThoseThatLiveWhileTheRangeDoes) {
   const ir::Function f = testing::program(R"(
     vreg %0 R b64
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %1..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -52,8 +50,7 @@ TEST(Neighbours, ThoseThatLiveWhileTheRangeDoes) {
 
 // %0, %1 and %2 are live together behind #2; %3 lives when they are gone.
 constexpr std::string_view kFour = R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 R b64
     vreg %3 R b32
     block b0
@@ -67,9 +64,9 @@ constexpr std::string_view kFour = R"(
 )";
 
 struct Scene : testing::LoweredRound {
-  explicit Scene(int limit, std::string_view body = kFour) : LoweredRound(body, limit), allocator(round, ir::RegFile::R) {}
+  explicit Scene(int limit, std::string_view body = kFour) : LoweredRound(limit, body), allocator(round, ir::RegFile::R) {}
   FileAllocator allocator;
-  AttemptOptions options{.may_spill = true};
+  AttemptOptions options{.kind = AttemptKind::Evicting};
   Placement placement() const { return {allocator, options, {.array_width = allocator.limit()}}; }
 };
 
@@ -181,8 +178,7 @@ TEST(Placement, KeepsHomesThatAreStillFree) {
 
 TEST(Placement, PrecolouredVregsThatCannotBeSpilledComeFirst) {
   Scene s(8, R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -203,9 +199,7 @@ TEST(Placement, PrecolouredVregsThatCannotBeSpilledComeFirst) {
 // A hint (type 0) is that of a vreg without a home; the instruction walk does not count it.
 TEST(Placement, AVregTakesTheHomeOfItsCopy) {
   Scene s(8, R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %2 = ld 1

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "allocator/assign/constraints.h"
+#include "ir/target.h"
+
 namespace regduel::allocator {
 namespace {
 

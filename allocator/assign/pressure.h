@@ -29,12 +29,16 @@
 #include <span>
 #include <vector>
 
-#include "allocator/assign/constraints.h"
 #include "allocator/assign/geometry.h"
 #include "ir/registers.h"
-#include "ir/target.h"
+
+namespace regduel::ir {
+struct Target;
+}
 
 namespace regduel::allocator {
+
+struct Constraint;
 
 // True if the constraint weighs on a unit of [0, kMaxUnits): in the secondary array for type 15, else in the primary.
 //   target   the unit that the constraint is about (for types 4, 9 and 10: the index of the custom constraint)

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "allocator/assign/constraints.h"
 #include "base/random.h"
+#include "ir/target.h"
 
 namespace regduel::allocator {
 namespace {

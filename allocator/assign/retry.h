@@ -8,7 +8,9 @@
 //   off                   high       0
 //
 // Pressure is low if MaxLive is not above the target (DECISIONS). An attempt succeeds if its result is not above the target (reserved
-// registers are not scanned, so a result counts those below it). Retries end when the result is MaxLive, which cannot get better. Source: source 000 "Retry Loop", "Fast Register Allocation". Tested by retry_test.cpp.
+// registers are not scanned, so a result counts those below it). Retries end when the result is MaxLive, which cannot get better.
+//
+// Source: source 000 "Retry Loop", "Fast Register Allocation". Tested by retry_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +28,5 @@ namespace regduel::allocator {
   if (knobs[Knob::FastAllocation] != 0) return knobs.is_set(Knob::NoSpillAttempts) ? knobs[Knob::NoSpillAttempts] : 1;
   return is_pressure_low ? 2 : 0;
 }
-
-// No register count above this is a result (source 000 "End-of-Round Result": peaks of more than about 10 million are nonsense).
-inline constexpr int kSanePeak = 0x989677 + 6;
 
 }  // namespace regduel::allocator

@@ -20,8 +20,10 @@ void for_each_free(const ScanRequest& q, Visit visit) {
     if (!q.forbidden.has_any(unit, unit + q.geometry.units) && !visit(unit)) return;
 }
 
-// The lowest free position from `start` on, -1 where there is none: word by word.
-int first_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling, int start) {
+}  // namespace
+
+// Word by word.
+int lowest_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling, int start) {
   const int step = geometry.step(), units = geometry.units;
   int unit = aligned(start, step);
   while (unit + units <= ceiling) {
@@ -38,7 +40,13 @@ int first_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling, 
   return -1;
 }
 
-// Where only affinities weigh: the wanted unit with the least weight, the lowest among equals; else the lowest of all.
+bool has_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling) {
+  return lowest_free(forbidden, geometry, ceiling, 0) >= 0;
+}
+
+namespace {
+
+// If only affinities weigh: the wanted unit with the least weight, the lowest among equals; else the lowest of all.
 int select_by_affinity(const ScanRequest& q) {
   int best = -1;
   for (const int unit : q.arrays.wanted()) {
@@ -49,18 +57,10 @@ int select_by_affinity(const ScanRequest& q) {
     const std::int32_t s = q.arrays.secondary(unit), s_best = best < 0 ? 0 : q.arrays.secondary(best);
     if (best < 0 || s < s_best || (s == s_best && unit < best)) best = unit;
   }
-  return best >= 0 ? best : first_free(q.forbidden, q.geometry, q.ceiling, q.start);
+  return best >= 0 ? best : lowest_free(q.forbidden, q.geometry, q.ceiling, q.start);
 }
 
 }  // namespace
-
-int lowest_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling, int start) {
-  return first_free(forbidden, geometry, ceiling, start);
-}
-
-bool has_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling) {
-  return first_free(forbidden, geometry, ceiling, 0) >= 0;
-}
 
 int select_fatpoint(const ScanRequest& q) {
   if (!q.arrays.has_primary()) return select_by_affinity(q);

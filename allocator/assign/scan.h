@@ -6,8 +6,8 @@
 #pragma once
 
 #include "allocator/assign/geometry.h"
-#include "allocator/assign/occupancy.h"
 #include "allocator/assign/pressure.h"
+#include "ir/unit_set.h"
 
 namespace regduel::allocator {
 

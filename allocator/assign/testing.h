@@ -45,7 +45,7 @@ struct LoweredRound {
         round{lowered, lowered_live, index, constraints, cost, budget, target, nullptr, true, &banks} {
     cost.resize(lowered.f.vregs.size(), kUnspillable);
   }
-  LoweredRound(std::string_view body, int limit) : LoweredRound(testing::program(body), limit) {}
+  LoweredRound(int limit, std::string_view body) : LoweredRound(testing::program(body), limit) {}
   LoweredRound(const LoweredRound&) = delete;
   LoweredRound& operator=(const LoweredRound&) = delete;
 

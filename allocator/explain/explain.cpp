@@ -7,12 +7,9 @@
 #include "allocator/driver.h"
 #include "allocator/explain/observer.h"
 #include "allocator/knobs.h"
+#include "allocator/program/names.h"
 
 namespace regduel::allocator {
-
-using ir::Function;
-using ir::Inst;
-using ir::Operand;
 
 std::expected<Explanation, ir::AllocFailure> explain(const Function& program, const ir::Target& target,
                                                      const ir::AllocOptions& options, ir::VRegId vreg) {

@@ -17,17 +17,13 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::VRegId;
 using testing::limits;
 using testing::program;
 
 Explanation explained(const ir::Function& f, int vreg, const ir::Limits& l,
                       std::vector<std::pair<std::string, std::string>> knobs = {},
                       const ir::Target& target = ir::default_target()) {
-  ir::AllocOptions options;
-  options.limits = l;
-  options.knobs = std::move(knobs);
-  const auto e = explain(f, target, options, VRegId(static_cast<std::uint32_t>(vreg)));
+  const auto e = explain(f, target, {.limits = l, .knobs = std::move(knobs)}, VRegId(vreg));
   EXPECT_TRUE(e.has_value()) << (e ? "" : e.error().message);
   return e ? *e : Explanation{};
 }
@@ -243,9 +239,7 @@ TEST(Explain, HalfWidthPredicatesStandInHalves) {
 }
 
 TEST(Explain, BadKnobsAndImpossibleLimitsAreErrors) {
-  ir::AllocOptions options;
-  options.limits = limits(2);
-  options.knobs = {{"nonsense", "1"}};
+  ir::AllocOptions options{.limits = limits(2), .knobs = {{"nonsense", "1"}}};
   EXPECT_EQ(explain(program(kPair), ir::default_target(), options, VRegId(0)).error().kind, ir::AllocFailure::Kind::BadKnob);
   options.knobs.clear();
   EXPECT_EQ(explain(program(kPair), ir::default_target(), options, VRegId(0)).error().kind, ir::AllocFailure::Kind::Impossible);

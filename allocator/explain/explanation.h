@@ -51,7 +51,7 @@ struct SeenUnit {
 
 // Half-open [begin, end) of the points of liveness.h, and the first and last moment in words: "#3", 'W'.
 struct SeenInterval {
-  Point begin = 0, end = 0;
+  std::uint32_t begin = 0, end = 0;
   std::string first, last;
   char first_moment = 'R', last_moment = 'R';  // R reads, C clobbers, W writes
 };

@@ -7,16 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "allocator/program/names.h"
 #include "ir/text/text.h"
 
 namespace regduel::allocator {
-
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
-using ir::Role;
-using ir::VRegId;
 
 std::string_view name(UnitReason r) {
   static constexpr std::string_view kNames[kNumUnitReasons] = {
@@ -95,10 +89,10 @@ void Observer::begin_attempt(const FileAllocator& allocator, const AttemptOption
   a.round = round;
   a.number = number;
   a.order = options.order;
-  a.may_spill = options.may_spill;
-  a.first_pass = options.first_pass;
-  a.coalesces = options.coalesces;
-  a.weights = options.weights;
+  a.may_spill = options.may_spill();
+  a.first_pass = options.is_first_pass();
+  a.coalesces = options.coalesces() && allocator.round().coalesces;
+  a.weights = options.has_weights();
   a.walk = is_walk;
   a.iteration = options.relaxation.iteration;
   a.limit = allocator.limit();
@@ -222,7 +216,8 @@ void Observer::step(StepKind kind, const ScanState& state, int candidate, int un
 void Observer::see_range(Step& s, const ScanState& state) const {
   static constexpr char kMoments[] = {'R', 'C', 'W', 'W'};
   for (const Interval& i : state.range)
-    s.range.push_back({i.begin, i.end, at(i.begin / 4), at((i.end - 1) / 4), kMoments[i.begin % 4], kMoments[(i.end - 1) % 4]});
+    s.range.push_back({i.begin.value, i.end.value, at(i.begin.inst()), at(i.last().inst()), kMoments[i.begin.moment()],
+                       kMoments[i.last().moment()]});
 }
 
 void Observer::see_constraints(Step& s, const ScanState& state) const {

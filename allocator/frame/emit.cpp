@@ -9,21 +9,12 @@
 #include "allocator/frame/pack_moves.h"
 #include "allocator/frame/slot_layout.h"
 #include "allocator/frame/wide_accesses.h"
+#include "allocator/program/names.h"
 #include "base/check_macro.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
 namespace {
-
-using ir::BlockId;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
-using ir::PReg;
-using ir::Role;
-using ir::SlotId;
-using ir::VRegId;
 
 struct Move {
   Operand def, use;
@@ -34,16 +25,11 @@ bool same_bytes(const Operand& a, const Operand& b) {
   return x.file == y.file && x.begin == y.begin && x.end == y.end;
 }
 
-std::uint32_t round_up(std::uint32_t bytes, std::uint32_t align) { return (bytes + align - 1) / align * align; }
-
 class Emitter {
  public:
-  Emitter(const Function& original, const Function& without_phis, const ir::Cfg& cfg, const SpillCode& lowered,
-          const std::vector<int>& homes, const Budget& budget, std::span<const std::int64_t> frequency, const EmitOptions& options,
-          ir::Fuel* fuel)
-      : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), frequency_(frequency),
-        options_(options), fuel_(fuel), cfg_(cfg), pack_moves_(lowered, homes, fuel), out_(original.clone_header()),
-        next_id_(original.next_inst_id().value) {
+  explicit Emitter(const EmitInput& input)
+      : in_(input), f_(input.lowered.f), pack_moves_(input.lowered, input.homes, input.fuel), out_(input.original.clone_header()),
+        next_id_(input.original.next_inst_id().value) {
     out_.phase = ir::Phase::Allocated;
     out_.reserve(f_.insts.size(), f_.operands.size());
     out_.blocks.reserve(f_.blocks.size());
@@ -53,7 +39,7 @@ class Emitter {
   ir::Allocation run() {
     lay_out_slots();
     find_saves();
-    out_.local_frame = round_up(out_.local_frame, options_.frame_align);
+    out_.local_frame = round_up(out_.local_frame, in_.frame_align);
     for (std::size_t b = 0; b < f_.blocks.size(); ++b) block(BlockId(b));
     ir::Allocation result{std::move(out_), {}};
     claim(result);
@@ -64,7 +50,7 @@ class Emitter {
   // Operands of the lowered program name their part; a whole operand is the whole home, even of a narrow vreg.
   [[nodiscard]] PReg home_of(VRegId id) const {
     const ir::VReg& v = f_.vreg(id);
-    const int first = homes_[id.index()];
+    const int first = in_.homes[id.index()];
     REGDUEL_CHECK(first >= 0, "a vreg without a home");
     return {v.file(), static_cast<std::uint8_t>(v.units()), static_cast<std::uint16_t>(first)};
   }
@@ -91,8 +77,8 @@ class Emitter {
   void lay_out_slots() {
     if (f_.slots.empty()) return;
     const SlotGroups groups =
-        options_.widens ? group_slots(f_, homes_, frequency_, kSlotsAtOnce, fuel_) : SlotGroups::alone(f_.slots);
-    layout_ = allocator::lay_out_slots(f_, cfg_, groups, lowered_.shared_bytes, fuel_);
+        in_.widens ? group_slots(f_, in_.homes, in_.frequency, kSlotsAtOnce, in_.fuel) : SlotGroups::alone(f_.slots);
+    layout_ = allocator::lay_out_slots(f_, in_.cfg, groups, in_.lowered.shared_bytes, in_.fuel);
     for (const ir::Slot& s : layout_.slots) out_.add_slot(s);
     out_.local_frame = layout_.local_frame;
     out_.shared_frame = layout_.shared_frame;
@@ -105,10 +91,10 @@ class Emitter {
   };
   void find_saves() {
     for (const ir::RegFile file : ir::kAllFiles) {
-      const UnitSet& callee_saved = budget_.callee_saved[ir::index(file)];
+      const UnitSet& callee_saved = in_.budget.callee_saved[ir::index(file)];
       if (callee_saved.none()) continue;
       UnitSet written;
-      for (const BlockId b : cfg_.reverse_postorder())
+      for (const BlockId b : in_.cfg.reverse_postorder())
         for (const Inst& inst : f_.insts_of(b))
           for (const Operand& op : f_.operands_of(inst)) {
             if (op.is_vreg() && op.writes() && f_.vreg(op.vreg()).file() == file) written |= units_of(home_of(op.vreg()));
@@ -117,7 +103,7 @@ class Emitter {
       if (REGDUEL_PLANTED("fatpoint-odd-callee-saved-lost"))
         for (int u = 1; u < ir::kMaxUnits; u += 2)
           if (saved.has(u)) saved = saved - UnitSet::range(u, u + 1);
-      const int most = options_.widens && (file == ir::RegFile::R || file == ir::RegFile::UR) ? 4 : 1;
+      const int most = in_.widens && (file == ir::RegFile::R || file == ir::RegFile::UR) ? 4 : 1;
       for (int u = 0; u < ir::kMaxUnits;) {
         if (!saved.has(u)) {
           ++u;
@@ -162,20 +148,19 @@ class Emitter {
       const Inst& inst = f_.insts[index];
       if (inst.is_deleted()) {
         append(inst, {}, {});
-      } else if (!cfg_.is_reachable(b)) {
-        unreachable(inst, source_.insts[lowered_.source[index]]);
+      } else if (!in_.cfg.is_reachable(b)) {
+        unreachable(inst, in_.without_phis.insts[in_.lowered.source[index]]);
       } else {
         if (inst.op == Op::Ret) save_or_restore(false);
         const std::size_t end = blk.first_inst + blk.num_insts;
         if (inst.op == Op::BitSpill || inst.op == Op::BitRefill) k += bits(index, end) - 1;
-        else if (const std::size_t length = options_.widens ? length_of_run(f_, index, end) : 0; length > 1)
-          k += run(index, length);
+        else if (const std::size_t length = in_.widens ? length_of_run(f_, index, end) : 0; length > 1) k += run(index, length);
         else instruction(index);
       }
     }
   }
 
-  // Ensures: the result is how many instructions went out as one.
+  // Returns how many instructions became one.
   std::uint32_t bits(std::size_t index, std::size_t end) {
     PackMoves::Move move = pack_moves_.at(index, end);
     place(move.ops);
@@ -183,7 +168,7 @@ class Emitter {
     return static_cast<std::uint32_t>(move.count);
   }
 
-  // Ensures: the result is how many instructions there are behind the first.
+  // Returns how many instructions of the run stand behind its first.
   std::uint32_t run(std::size_t index, std::size_t length) {
     const Op op = f_.insts[index].op;
     accesses_.clear();
@@ -228,12 +213,12 @@ class Emitter {
         static_cast<std::size_t>(std::count_if(ops_.begin(), ops_.end(), [](const Operand& op) { return op.writes(); }));
     bool moves_nothing = true;
     for (std::size_t k = 0; k < pairs; ++k) {
-      if (same_bytes(ops_[k], ops_[pairs + k]) && ir::may(fuel_, "drop-identity-copy")) continue;
+      if (same_bytes(ops_[k], ops_[pairs + k]) && ir::may(in_.fuel, "drop-identity-copy")) continue;
       moves_nothing = false;
       moves_.push_back({ops_[k], ops_[pairs + k]});
     }
     if (inst.is_inserted()) {
-      if (moves_.size() < 2 || ir::may(fuel_, "copies-in-turn")) sequentialise();
+      if (moves_.size() < 2 || ir::may(in_.fuel, "copies-in-turn")) sequentialise();
       else insert(Op::Copy, ops_);
     } else if (moves_nothing && ops_.size() == 2 * pairs) {
       deleted(inst);
@@ -292,13 +277,13 @@ class Emitter {
   }
 
   void unreachable(const Inst& inst, const Inst& source) {
-    build_items(source_, source, items_);
-    const auto homes = pack(source_, source, items_, budget_);
+    build_items(in_.without_phis, source, items_);
+    const auto homes = pack(in_.without_phis, source, items_, in_.budget);
     REGDUEL_CHECK(homes.has_value(), "an impossible instruction in an unreachable block");
-    const auto ops = source_.operands_of(source);
+    const auto ops = in_.without_phis.operands_of(source);
     ops_.assign(ops.begin(), ops.end());
     for (std::size_t k = 0; k < ops.size(); ++k)
-      if (items_.of_operand[k] != kNoItem) ops_[k] = source_.placed_at(ops[k], (*homes)[items_.of_operand[k]]);
+      if (items_.of_operand[k] != kNoItem) ops_[k] = in_.without_phis.placed_at(ops[k], (*homes)[items_.of_operand[k]]);
     append(inst, ops_, f_.targets_of(inst));
   }
 
@@ -315,15 +300,8 @@ class Emitter {
       }
   }
 
-  const Function& source_;
-  const SpillCode& lowered_;
-  const Function& f_;
-  const std::vector<int>& homes_;
-  const Budget& budget_;
-  std::span<const std::int64_t> frequency_;
-  EmitOptions options_;
-  ir::Fuel* fuel_;
-  const ir::Cfg& cfg_;
+  const EmitInput& in_;
+  const Function& f_;  // the lowered program
   const PackMoves pack_moves_;
   Function out_;
   std::uint32_t next_id_;
@@ -339,10 +317,6 @@ class Emitter {
 
 }  // namespace
 
-ir::Allocation emit(const Function& original, const Function& without_phis, const ir::Cfg& cfg, const SpillCode& lowered,
-                    const std::vector<int>& homes, const Budget& budget, std::span<const std::int64_t> frequency,
-                    const EmitOptions& options, ir::Fuel* fuel) {
-  return Emitter(original, without_phis, cfg, lowered, homes, budget, frequency, options, fuel).run();
-}
+ir::Allocation emit(const EmitInput& input) { return Emitter(input).run(); }
 
 }  // namespace regduel::allocator

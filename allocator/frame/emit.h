@@ -23,17 +23,20 @@
 
 namespace regduel::allocator {
 
-struct EmitOptions {
-  std::uint32_t frame_align = 1;  // the size of the local frame is a multiple of it; a power of two
-  bool widens = true;             // neighbours go to memory by one access
+struct EmitInput {
+  const ir::Function& original;
+  const ir::Function& without_phis;
+  const ir::Cfg& cfg;  // of the program without phis, and of the lowered one
+  const SpillCode& lowered;
+  const std::vector<int>& homes;  // by vreg of the lowered program: first unit of its home
+  const Budget& budget;
+  std::span<const std::int64_t> frequency;  // by block
+  std::uint32_t frame_align = 1;            // the size of the local frame is a multiple of it; a power of two
+  bool widens = true;                       // neighbours go to memory by one access
+  ir::Fuel* fuel = nullptr;
 };
 
-//   cfg           of the program without phis, and of the lowered one
-//   homes         by vreg of the lowered program: first unit of its home
-//   frequency     by block
 // Requires: each operand in a reachable block has a home; each instruction in an unreachable one can be packed.
-[[nodiscard]] ir::Allocation emit(const ir::Function& original, const ir::Function& without_phis, const ir::Cfg& cfg,
-                                  const SpillCode& lowered, const std::vector<int>& homes, const Budget& budget,
-                                  std::span<const std::int64_t> frequency, const EmitOptions& options, ir::Fuel* fuel = nullptr);
+[[nodiscard]] ir::Allocation emit(const EmitInput& input);
 
 }  // namespace regduel::allocator

@@ -9,21 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "allocator/program/names.h"
 #include "ir/cfg.h"
 #include "ir/unit_set.h"
 
 namespace regduel::allocator {
 namespace {
 
-using ir::BlockId;
-using ir::Function;
-using ir::Inst;
-using ir::MemSpace;
-using ir::Op;
-using ir::Operand;
-using ir::PReg;
-using ir::RegFile;
-using ir::Role;
 using ir::UnitSet;
 
 constexpr std::uint32_t kStride = ir::kSmemWordBytes;  // of both memories
@@ -37,7 +29,8 @@ void add_units(UnitSet& set, PReg r) {
   if (r.is_valid() && r.file == RegFile::R) set |= units_of(r);
 }
 
-// Those that no allocation may have lying about: they stand for something, or come back to the caller.
+// Units of file R that cannot hold addresses in any allocation: architectural registers, callee-saved registers of a device function,
+// and registers that a terminator clobbers.
 UnitSet spoken_for(const Function& f, const ir::Target& target) {
   UnitSet taken;
   for (const ir::VReg& v : f.vregs)

@@ -15,8 +15,6 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::RegFile;
-
 constexpr std::string_view kVRegs = R"(
   vreg %0 R b32
   vreg %1 R b128
@@ -104,12 +102,7 @@ TEST(LowerSpills, AddressesStandInRegistersThatNothingElseNeeds) {
 }
 
 constexpr std::string_view kTight = R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
-    vreg %4 R b32
-    vreg %5 R b32
+    vreg %0..%5 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -124,8 +117,7 @@ constexpr std::string_view kTight = R"(
 )";
 
 std::expected<ir::Allocation, ir::AllocFailure> lowered_within(std::string_view body, int registers) {
-  ir::AllocOptions options;
-  options.limits = testing::limits(registers);
+  const ir::AllocOptions options{.limits = testing::limits(registers), .knobs = {}};
   return allocate_lowered(*make_fatpoint(), testing::program(body), ir::default_target(), options);
 }
 bool has(const ir::Function& f, ir::Op op) {

@@ -5,13 +5,9 @@
 #include <algorithm>
 #include <tuple>
 
-namespace regduel::allocator {
+#include "allocator/program/names.h"
 
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
-using ir::Role;
-using ir::VRegId;
+namespace regduel::allocator {
 
 namespace {
 

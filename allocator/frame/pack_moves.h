@@ -2,7 +2,9 @@
 //
 // The plan's bit numbers are arbitrary. Here a bit gets the number of the register to and from which its predicate moves most often,
 // if that number is free. Neighbouring moves of bits that have their register's number become one p2r or r2p; the others are
-// bit_spill and bit_refill. Source: sources 000 (P2R, bit-spill) and 001 (bit-spill). Tested by predicate_packs_test.cpp and pack_moves_test.cpp.
+// bit_spill and bit_refill.
+//
+// Source: sources 000 (P2R, bit-spill) and 001 (bit-spill). Tested by predicate_packs_test.cpp and pack_moves_test.cpp.
 #pragma once
 
 #include <array>

@@ -11,11 +11,6 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::Op;
-using ir::Operand;
-using ir::Role;
-using ir::VRegId;
-
 // Code with one pack, %0, and predicates %1 to %3: what a plan makes, in the order of the calls.
 class Code {
  public:

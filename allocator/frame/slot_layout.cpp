@@ -9,19 +9,11 @@
 #include <tuple>
 #include <utility>
 
+#include "allocator/program/names.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
 namespace {
-
-using ir::BlockId;
-using ir::Inst;
-using ir::MemSpace;
-using ir::Op;
-using ir::Operand;
-using ir::SlotId;
-
-std::uint32_t round_up(std::uint32_t bytes, std::uint32_t align) { return (bytes + align - 1) / align * align; }
 
 // Rows of bits, each as long as there are slots in a turn.
 class BitRows {

@@ -32,6 +32,10 @@ struct SlotLayout {
   std::uint32_t local_frame = 0, shared_frame = 0;  // bytes
 };
 
+[[nodiscard]] constexpr std::uint32_t round_up(std::uint32_t bytes, std::uint32_t align) {
+  return (bytes + align - 1) / align * align;
+}
+
 // Slots are laid out in turns of this many; slots of different turns share no bytes.
 inline constexpr std::size_t kSlotsAtOnce = 4096;
 

@@ -63,7 +63,7 @@ TEST(SlotLayout, AValueLivesAroundALoop) {
   EXPECT_THAT(places(layout_of(f)), ElementsAre("0+0", "1+0"));
 }
 
-// What a guarded store leaves, and what a store of a part leaves, is still to be read.
+// Bytes that a guarded store, or a store of a part, leaves unchanged may still be read.
 TEST(SlotLayout, OnlyAStoreOfAllEndsWhatWasThere) {
   const auto body = [](const std::string& store) {
     return "    +11 spill R0, slot 0\n    +12 spill R2, slot 1\n    +13 R1 = refill slot 1\n    " + store +

@@ -7,14 +7,12 @@
 #include <tuple>
 #include <utility>
 
+#include "allocator/program/names.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
 namespace {
 
-using ir::Inst;
-using ir::PReg;
-using ir::RegFile;
 using ir::Slot;
 
 constexpr std::uint32_t kWidest = 16;  // bytes of an access

@@ -68,9 +68,7 @@ TEST(Widen, NotWhereTheOrderCounts) {
 
 // %0:%1 are stored together once, %1:%2 are read together in a loop; slots stand by what is executed most.
 constexpr const char* kLoop = R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     vreg %3 R b128
     vreg %4 P pred
     block b0

@@ -4,16 +4,10 @@
 
 #include <algorithm>
 
+#include "allocator/program/names.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
-
-using ir::Function;
-using ir::Inst;
-using ir::Operand;
-using ir::PReg;
-using ir::Role;
-using ir::VRegId;
 
 namespace {
 
@@ -24,6 +18,14 @@ bool is_part(const Function& f, const Operand& op) {
 }
 
 }  // namespace
+
+ir::UnitSet clobbered_units(const Function& f, const Inst& inst, RegFile file) {
+  ir::UnitSet clobbered;
+  const auto ops = f.operands_of(inst);
+  for (std::size_t k = ops.size(); k-- > 0 && ops[k].role == Role::Clobber;)
+    if (ops[k].preg().file == file) clobbered |= units_of(ops[k].preg());
+  return clobbered;
+}
 
 void build_items(const Function& f, const Inst& inst, Items& out) {
   const auto ops = f.operands_of(inst);

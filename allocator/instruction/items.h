@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "ir/program.h"
+#include "ir/unit_set.h"
 
 namespace regduel::allocator {
 
@@ -43,6 +44,9 @@ struct Items {
   std::vector<Item> items;
   std::vector<std::uint16_t> of_operand;  // by operand of the instruction; kNoItem for operands that are no vregs
 };
+
+// Units of a file that an instruction clobbers.
+[[nodiscard]] ir::UnitSet clobbered_units(const ir::Function& f, const ir::Inst& inst, ir::RegFile file);
 
 // Requires: operands name roots, and say their fixed registers (out_of_ssa). Reuses the memory of `out`.
 void build_items(const ir::Function& f, const ir::Inst& inst, Items& out);

@@ -8,16 +8,11 @@
 #include <set>
 #include <span>
 
+#include "allocator/program/names.h"
 #include "base/planted.h"
 #include "ir/cfg.h"
 
 namespace regduel::allocator {
-
-using ir::Function;
-using ir::Inst;
-using ir::PReg;
-using ir::RegFile;
-using ir::Role;
 
 Budget Budget::of(const Function& program, const ir::Target& target, const ir::Limits& limits) {
   Budget b;
@@ -311,10 +306,8 @@ std::expected<std::vector<PReg>, PackFailure> pack(const Function& f, const Inst
   }
   for (const RegFile file : ir::kAllFiles) {
     if (!needed[ir::index(file)]) continue;
-    UnitSet clobbered;
-    for (const ir::Operand& op : f.operands_of(inst))
-      if (op.role == Role::Clobber && op.preg().file == file) clobbered |= units_of(op.preg());
-    if (!FilePacker(items.items, file, budget.at(file, inst), clobbered, homes).run()) return std::unexpected(PackFailure{file});
+    FilePacker packer(items.items, file, budget.at(file, inst), clobbered_units(f, inst, file), homes);
+    if (!packer.run()) return std::unexpected(PackFailure{file});
   }
   return homes;
 }

@@ -7,8 +7,10 @@
 // (after the fixed ones), as long as each moment by itself could take all remaining items; then the rest of R and the rest of W are
 // two independent problems. One moment is packed unit by unit: an item begins at the unit, or the unit stays empty; as many units
 // may stay empty as the items do not need. For each set of remaining items, by kind, the search remembers the lowest unit from
-// which they could not be placed: at most units x kinds x product(count + 1) steps. Source: FORMAT.md "Demand"; source 000 "Per-Instruction Assignment" has the place in the
-// pipeline. Tested by packing_test.cpp against brute force.
+// which they could not be placed: at most units x kinds x product(count + 1) steps.
+//
+// Source: FORMAT.md "Demand"; source 000 "Per-Instruction Assignment" has the place in the pipeline. Tested by packing_test.cpp
+// against brute force.
 #pragma once
 
 #include <expected>
@@ -23,7 +25,7 @@ namespace regduel::allocator {
 
 using ir::UnitSet;
 
-// What a file offers: its allocatable units, and what may stand where.
+// The units that a program under a limit may use, by file.
 struct Budget {
   ir::PerFile<UnitSet> allocatable;  // below the limit, not reserved; without callee-saved ones that cannot be saved
   // That a device function must keep, allocatable or not; empty for kernels, and where nothing returns.

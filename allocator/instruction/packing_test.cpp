@@ -10,9 +10,6 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::PReg;
-using ir::RegFile;
-
 struct Packed {
   ir::Function f;
   Items items;

@@ -12,12 +12,11 @@
 #include "allocator/assign/by_source/instruction_walk.h"
 #include "allocator/assign/by_source/preallocation.h"
 #include "allocator/assign/retry.h"
+#include "allocator/program/names.h"
 #include "allocator/spill/cost.h"
 #include "ir/text/text.h"
 
 namespace regduel::allocator {
-
-using ir::VRegId;
 
 FileAttempts::FileAttempts(const Run& run, PlannedProgram& program, ir::RegFile file, const Options& options)
     : run_(run), program_(program), options_(options), allocator_(program.round(), file),
@@ -112,9 +111,7 @@ static Order order_of(int attempt, std::int64_t orders) {
 
 AttemptOptions FileAttempts::scan_options(AttemptId id) const {
   const Knobs& knobs = run_.facts.knobs;
-  AttemptOptions options{.evicts = knobs[Knob::Eviction] != 0,
-                         .has_affinity = (knobs[Knob::ConstraintTypes] >> static_cast<int>(ConstraintType::Range) & 1) != 0,
-                         .counts_choices = run_.instruments.trace != nullptr,
+  AttemptOptions options{.counts_choices = run_.instruments.trace != nullptr,
                          .threshold = static_cast<int>(knobs[Knob::InterferenceThreshold]),
                          .relaxation = relaxation(id.number()),
                          .candidates = candidates_.results().size() > 0 ? &candidates_ : nullptr,
@@ -122,17 +119,15 @@ AttemptOptions FileAttempts::scan_options(AttemptId id) const {
   switch (id.kind()) {
     case AttemptId::Kind::OfTable:
       options.order = order_of(id.number(), knobs[Knob::Orders]);
-      options.coalesces = program_.round().coalesces;
-      options.weights = !ir::is_barrier(file());
-      options.first_pass = id.number() == 0;
+      options.kind = ir::is_barrier(file()) ? AttemptKind::Barrier : id.number() == 0 ? AttemptKind::First : AttemptKind::Later;
       break;
     case AttemptId::Kind::Packing:
       options.order = Order::WidestFirst;
-      options.weights = false;
+      options.kind = AttemptKind::Packing;
       break;
     case AttemptId::Kind::Evicting:
       options.order = Order::BoundFirst;
-      options.may_spill = true;
+      options.kind = AttemptKind::Evicting;
       options.relaxation = relaxation(options_.round);
       break;
   }
@@ -170,16 +165,9 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
   Attempt result;
   if (run_.facts.knobs[Knob::InstructionWalk] != 0) {
     options.order = Order::ByStart;
-    result = observed(allocator_, AttemptId::evicting(), options, true, [&] {
-      return walk_instructions(program_.round(), allocator_, file(),
-                               {.kept = eviction.kept,
-                                .absent = eviction.absent,
-                                .if_spilled = eviction.if_spilled,
-                                .threshold = options.threshold,
-                                .has_affinity = options.has_affinity,
-                                .relaxation = options.relaxation,
-                                .listener = options.listener});
-    });
+    options.candidates = nullptr;
+    result = observed(allocator_, AttemptId::evicting(), options, true,
+                      [&] { return walk_instructions(allocator_, options, eviction.if_spilled); });
   } else {
     if (run_.facts.is_large()) options.temporaries = &program_.guidance().temporaries();
     const auto attempt = [&] {

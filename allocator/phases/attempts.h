@@ -72,7 +72,7 @@ class FileAttempts {
   void try_until_one_fits();
   // More of the table, and those that pack, while the result is above MaxLive. Requires fits().
   void improve();
-  // An attempt with eviction. It fits if it spills no vreg and no vreg is absent.
+  // An attempt with eviction, which fits if it spills no vreg and no vreg is absent.
   [[nodiscard]] Attempt evict(const Eviction& eviction);
 
  private:

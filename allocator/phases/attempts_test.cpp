@@ -11,14 +11,9 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::RegFile;
-using ir::VRegId;
-
 // Three values at once; %0 is used most.
 const ir::Function kThree = testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -87,11 +82,7 @@ TEST(FileAttempts, EvictionFitsOnlyWhereNothingIsAbsent) {
 // %2 is refilled right before #6. The first homes that fit have it in R12:R15, as %0 is in R8; with %0 in R14 it finds R8:R11.
 constexpr std::string_view kQuads = R"(
     vreg %0 R b32
-    vreg %1 R b128
-    vreg %2 R b128
-    vreg %3 R b128
-    vreg %4 R b128
-    vreg %5 R b128
+    vreg %1..%5 R b128
     vreg %6 UR b32 uniform
     block b0
       #0 %0 = ld 0

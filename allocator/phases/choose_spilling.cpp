@@ -47,7 +47,7 @@ struct Candidate {
   }
 };
 
-// What the split strategy works on: the program with its live ranges split.
+// The program with its live ranges split, and the state of the split strategy.
 struct SplitRun {
   SplitRun(const Run& whole, SplitProgram program)
       : facts(whole.facts, std::move(program)), run(facts, whole), progress(run), rounds(progress) {
@@ -67,7 +67,7 @@ Result with_second_chance(Candidate& candidate, const Replay& replay) {
   Result found = std::move(*candidate.result);
   const Run& run = candidate.progress.run;
   const ProgramFacts& facts = run.facts;
-  if (!found.allocation || facts.knobs[Knob::Unspill] == 0 || is_first_enough(facts) || facts.is_large() ||
+  if (!found.allocation || facts.knobs[Knob::SecondChance] == 0 || is_first_enough(facts) || facts.is_large() ||
       !replay.has_second_chance)
     return found;
   const auto homes = candidate.rounds.run_second_chance();

@@ -9,8 +9,6 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::RegFile;
-
 std::optional<Impossible> impossible(const ir::Function& before, int registers, int predicates = 7) {
   const ir::Function f = out_of_ssa(before);
   return find_impossible(f, ir::BlockId(0), Budget::of(before, ir::default_target(), testing::limits(registers, predicates)));

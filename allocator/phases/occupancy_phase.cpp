@@ -1,15 +1,12 @@
 // See occupancy_phase.h.
 
 #include "allocator/phases/occupancy_phase.h"
+#include "allocator/program/names.h"
 #include "ir/loops.h"
 
 #include <algorithm>
 
 namespace regduel::allocator {
-
-using ir::BlockId;
-using ir::RegFile;
-using ir::VRegId;
 
 namespace {
 

@@ -35,16 +35,19 @@ const Round& PlannedProgram::round() {
       ConstraintOptions{&facts.target, is_bank_aware, static_cast<std::uint32_t>(facts.knobs[Knob::ConstraintTypes]),
                         facts.knobs[Knob::PreAllocation] != 0});
   if (is_bank_aware) banks_.emplace(code_.f, live_, facts.frequency, facts.target.register_banks);
-  return round_.emplace(Round{.lowered = code_,
-                              .live = live_,
-                              .index = index_,
-                              .constraints = *constraints_,
-                              .spill_cost = cost_,
-                              .budget = run.budget,
-                              .target = facts.target,
-                              .fuel = run.instruments.fuel,
-                              .coalesces = facts.knobs[Knob::Chains] != 0,
-                              .banks = banks_ ? &*banks_ : nullptr});
+  return round_.emplace(
+      Round{.lowered = code_,
+            .live = live_,
+            .index = index_,
+            .constraints = *constraints_,
+            .spill_cost = cost_,
+            .budget = run.budget,
+            .target = facts.target,
+            .fuel = run.instruments.fuel,
+            .coalesces = facts.knobs[Knob::Chains] != 0,
+            .banks = banks_ ? &*banks_ : nullptr,
+            .evicts = facts.knobs[Knob::Eviction] != 0,
+            .has_affinity = (facts.knobs[Knob::ConstraintTypes] >> static_cast<int>(ConstraintType::Range) & 1) != 0});
 }
 
 }  // namespace regduel::allocator

@@ -53,9 +53,8 @@ Result emit_result(Progress& progress, const Homes& homes, bool is_fallback) {
   const SpillCode& code = progress.program().code();
   if (instruments.listener != nullptr) instruments.listener->finish(code, homes, progress.plan, is_fallback);
   ir::PassScope scope(instruments.passes, "emit", &code.f);
-  ir::Allocation result =
-      emit(facts.original, facts.f, facts.cfg, code, homes, run.budget, facts.frequency,
-           {.frame_align = facts.slots.align_bytes, .widens = facts.knobs[Knob::WideAccesses] != 0}, instruments.fuel);
+  ir::Allocation result = emit({facts.original, facts.f, facts.cfg, code, homes, run.budget, facts.frequency,
+                                facts.slots.align_bytes, facts.knobs[Knob::WideAccesses] != 0, instruments.fuel});
   if (had_to_go_to_local_memory(facts.spilling, result.program)) result.notes.emplace_back(kSmemRefusal);
   // The check of the result is repeated here only if passes are watched, since a duel checks each result itself.
   scope.made(result.program,

@@ -16,7 +16,7 @@ enum class SpillStrategy : std::uint8_t {
   Whole,  // whole vregs are spilled
 };
 
-// What spill code costs, times the weights of FORMAT.md, as a judge counts it. Ordered by bytes first. Copies count, since room for
+// The cost of spill code, times the weights of FORMAT.md, as a judge counts it. Ordered by bytes first. Copies count, since room for
 // values that are not spilled is made by copies too. Pack operations do not count: the byte a predicate that they save is worth more.
 struct SpillCost {
   std::int64_t bytes = 0, instructions = 0;  // bytes stored and refilled; remats and copies

@@ -2,13 +2,12 @@
 
 #include "allocator/phases/run.h"
 
+#include "allocator/program/names.h"
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
 #include "ir/loops.h"
 
 namespace regduel::allocator {
-
-using ir::VRegId;
 
 namespace {
 

@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "allocator/phases/attempts.h"
+#include "allocator/program/names.h"
 #include "allocator/spill/cost.h"
 
 namespace regduel::allocator {
-
-using ir::VRegId;
 
 // Attempts of the table in one round.
 constexpr std::int64_t kAttemptsOfARound = 3;

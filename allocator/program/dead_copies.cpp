@@ -5,16 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "allocator/program/names.h"
 #include "base/grouped.h"
 
 namespace regduel::allocator {
 namespace {
-
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
-using ir::Role;
 
 bool is_architectural(const Function& f, const Operand& op) { return f.vreg(f.root(op.vreg())).is_architectural(); }
 

@@ -14,9 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr const char* kVRegs = R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     vreg %3 R b64
     vreg %4 P pred
 )";

@@ -6,15 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "allocator/program/names.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
-
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
-using ir::VRegId;
 
 DefLists::DefLists(const Function& f, const Liveness& live, std::span<const char> is_wanted) {
   std::vector<std::pair<std::uint32_t, Def>> list;

@@ -1,8 +1,8 @@
 // Where vregs are written, and whether two vregs that live at one time hold one value.
 //
 // Two vregs can share a register if they never live at the same time, or if, wherever they do, they hold the same value: as for
-// Chaitin, the source of a copy does not interfere with its destination. That is so if each def of one at which the other lives is
-// a copy from the other, or from a vreg that is one with it. Used by coalesced_classes.h and merge_copies.h, and tested by their
+// Chaitin, the source of a copy does not interfere with its destination. Two vregs hold the same value if each def of one at which
+// the other lives is a copy from the other, or from a vreg that is one with it. Used by coalesced_classes.h and merge_copies.h, and tested by their
 // tests.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace regduel::allocator {
 
-// Where vregs are written, and from which vreg by a plain copy.
+// By vreg: its defs, and the source of each that is a plain copy.
 class DefLists {
  public:
   //   is_wanted   by vreg

@@ -6,16 +6,10 @@
 #include <bit>
 #include <memory>
 
+#include "allocator/program/names.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
-
-using ir::BlockId;
-using ir::Function;
-using ir::Inst;
-using ir::Operand;
-using ir::Role;
-using ir::Storage;
 
 ByteMask bytes_of(const Function& f, const Operand& op) {
   const ir::VReg& v = f.vreg(op.vreg());
@@ -105,16 +99,16 @@ class LivenessBuilder {
     bool reads, writes, is_early_clobber, is_part;
     bool is_guarded;  // of a def
   };
-  // What a block does to a vreg that it names, and what of it comes in and goes out.
+  // The effect of a block on a vreg that it names, and the bytes of the vreg that come in and go out.
   struct Note {
     std::uint32_t vreg = 0;
     std::uint32_t place = 0;    // of the block
     std::uint32_t earlier = 0;  // note of the same vreg, in a block before this one in reverse postorder
     ByteMask exposed = 0;       // read before they are killed
     ByteMask kills = 0, defines = 0;
-    ByteMask reach_in = 0;         // that some def reaches at the block's head, if they are read there or later
-    ByteMask live = 0;             // at the block's end; during the scan, behind the instruction at hand
-    Point end = 0, first_def = 0;  // of the interval that the scan has open
+    ByteMask reach_in = 0;  // that some def reaches at the block's head, if they are read there or later
+    ByteMask live = 0;      // at the block's end; during the scan, behind the instruction at hand
+    Point end, first_def;   // of the interval that the scan has open
   };
   // Facts of one vreg.
   struct Named {
@@ -180,7 +174,7 @@ class LivenessBuilder {
       if (num_followed_ > 0) note_instruction(f_.insts[at], place);
     }
   }
-  // Called from one place each, for every instruction and operand: inlined, as compilers would if the class were local.
+  // The two note functions are called for every instruction and operand, from one place each. A compiler would inline them if the class were local.
   [[gnu::always_inline]] void note_instruction(const Inst& inst, std::uint32_t place) {
     const std::uint32_t first = num_registers_;
     for (std::uint32_t at = inst.first_operand; at < inst.first_operand + inst.num_operands; ++at) {
@@ -257,7 +251,7 @@ class LivenessBuilder {
     touched_.resize(order_.size());
   }
 
-  // A bit an atom: what it is in one block. Of those that are read at the end, reach_out has what some def reaches.
+  // The facts of 64 atoms in one block, a bit an atom. reach_out has those that are read behind the block and that some def reaches.
   struct State {
     std::uint32_t first_vreg = kNone, first_bytes = 0;  // the first atom of those whose state this is
     std::uint64_t named = 0, kills = 0, defines = 0;
@@ -394,7 +388,7 @@ class LivenessBuilder {
     const ir::Block& block = block_at_place(place);
     const std::uint32_t first = out_.number_of_[block.first_inst];
     const std::span<Note> notes(notes_.data() + begins_[place].note, notes_.data() + begins_[place + 1].note);
-    for (Note& n : notes) n.end = 4 * (first + block.num_insts);
+    for (Note& n : notes) n.end = read_point(first + block.num_insts);
     const std::span<const Register> regs(registers_.get() + begins_[place].reg, registers_.get() + begins_[place + 1].reg);
     for (std::size_t end = regs.size(); end > 0;) {
       std::size_t begin = end - 1;
@@ -405,7 +399,7 @@ class LivenessBuilder {
     if (with_bytes_) note_head(regs, first);
     for (Note& n : notes) {
       if (n.live == 0) continue;
-      if ((n.live & n.reach_in) != 0) n.first_def = 4 * first;
+      if ((n.live & n.reach_in) != 0) n.first_def = read_point(first);
       if (n.first_def < n.end) push(n.vreg, n.first_def, n.end);
     }
   }
@@ -426,14 +420,14 @@ class LivenessBuilder {
       Note& n = notes_[r.note];
       if (with_bytes_) out_.after_[r.operand] = n.live, out_.before_[r.operand] = r.defined | n.reach_in;
       if (REGDUEL_PLANTED("fatpoint-dead-def-has-no-range") && n.live == 0) continue;
-      if (n.live == 0 || r.is_part) push(n.vreg, r.is_part ? read_point(i) : write_point(i), write_point(i) + 1);
+      if (n.live == 0 || r.is_part) push(n.vreg, r.is_part ? read_point(i) : write_point(i), write_point(i).next());
       bool is_held_at_reads = guarded || r.is_early_clobber;
       if (REGDUEL_PLANTED("fatpoint-early-clobber-ignored")) is_held_at_reads = guarded;
-      if (is_held_at_reads) push(n.vreg, read_point(i), read_point(i) + 1);
+      if (is_held_at_reads) push(n.vreg, read_point(i), read_point(i).next());
       if (guarded && !r.is_part && n.live != 0) {
-        // The new value is whole, so nothing need outlast the clobbers: the range has a hole at C.
+        // The new value is whole, so no old byte has to outlast the clobbers, and the range has a hole at C.
         push(n.vreg, write_point(i), n.end);
-        n.end = read_point(i) + 1;
+        n.end = read_point(i).next();
       }
       n.first_def = guarded || r.is_part || r.is_early_clobber ? read_point(i) : write_point(i);
     }
@@ -452,9 +446,9 @@ class LivenessBuilder {
       const ByteMask read = r.bytes & (r.defined | n.reach_in);
       if (with_bytes_) out_.read_[r.operand] = read;
       if (read == 0) {
-        push(n.vreg, read_point(i), read_point(i) + 1);
+        push(n.vreg, read_point(i), read_point(i).next());
       } else {
-        if (n.live == 0) n.end = read_point(i) + 1;
+        if (n.live == 0) n.end = read_point(i).next();
         n.live |= read;
       }
     }
@@ -489,13 +483,16 @@ class LivenessBuilder {
     std::size_t place = 0;
     for (std::uint32_t n = 0; n < count; ++n) {
       const std::uint32_t now = now_at_[before_->inst_at(n)];
-      moved_[n].inst = now == Liveness::kUnnumbered ? kNone : read_point(out_.number_of_[now]);
+      moved_[n].inst = now == Liveness::kUnnumbered ? Point(kNone) : read_point(out_.number_of_[now]);
       const bool is_head = n == 0 || before_->block_at(n) != before_->block_at(n - 1);
       moved_[n].read = is_head ? first_point(place++) : moved_[n].inst;
     }
     moved_[count].read = first_point(place);
   }
-  [[nodiscard]] Point moved(Point p) const { return p % 4 == 0 ? moved_[p / 4].read : moved_[p / 4].inst + p % 4; }
+  [[nodiscard]] Point moved(Point p) const {
+    const Moved& to = moved_[p.inst()];
+    return p.moment() == 0 ? to.read : Point(to.inst.value + p.moment());
+  }
   void merge_from(std::size_t start) {
     std::vector<Interval>& all = out_.intervals_;
     std::sort(all.begin() + static_cast<std::ptrdiff_t>(start), all.end(),
@@ -514,11 +511,11 @@ class LivenessBuilder {
   const std::span<const BlockId> order_;  // reverse postorder: where a block stands in it is its place
   const std::size_t num_global_;
   const bool with_bytes_;
-  const Liveness* before_ = nullptr;  // what ranges are taken over from
+  const Liveness* before_ = nullptr;  // ranges are taken over from it
   std::span<const std::uint32_t> now_at_;
   std::span<const char> is_changed_;
   struct Moved {
-    Point read = 0, inst = 0;  // what a point of R, be it that of the block's head, and what the instruction's R has become
+    Point read, inst;  // the new point of R, which is the block's head if R was; and the new R of the instruction
   };
   std::vector<Moved> moved_;               // by number in the program before
   std::unique_ptr<Register[]> registers_;  // by number of the instruction

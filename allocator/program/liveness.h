@@ -43,8 +43,8 @@ class Liveness {
   // The liveness of a program that is `before`'s with instructions added. A vreg with unchanged operands takes its range over; only
   // the others are analysed. The blocks and edges are the same.
   //   before       all of the program before
-  //   now_at       by instruction of the program before: its index in f; kUnnumbered = gone
-  //   is_changed   by vreg from before and of the plan's own, which are not temporaries: 1 = operands of it were added, removed or changed
+  //   now_at       by instruction of the program before: its index in f; kUnnumbered = it is not there
+  //   is_changed   by long-lived vreg, that is all but temporaries: 1 = operands of it were added, removed or changed
   // Cost: O(operands of f + length of the ranges), little of it for ranges that are taken over.
   Liveness(const ir::Function& f, const ir::Cfg& cfg, const Liveness& before, std::span<const std::uint32_t> now_at,
            std::span<const char> is_changed);
@@ -76,8 +76,8 @@ class Liveness {
   std::vector<std::uint32_t> range_begin_;
   std::vector<Interval> intervals_;
   std::vector<ByteMask> read_, after_, before_;
-  // By vreg: 1 = its range is not taken over. It may begin at R of a block's first instruction without being live at the block's
-  // head; a range does not tell the two apart.
+  // By vreg: 1 = its range is not taken over. Such a range may begin at R of a block's first instruction although the vreg is not live
+  // at the block's head; a range does not tell the two apart.
   std::vector<char> is_outdated_;
 };
 

@@ -10,13 +10,10 @@
 #include <utility>
 
 #include "allocator/program/def_lists.h"
+#include "allocator/program/names.h"
 
 namespace regduel::allocator {
 namespace {
-
-using ir::Function;
-using ir::Inst;
-using ir::VRegId;
 
 // No two groups with more pairs of members than this are compared member by member.
 constexpr std::size_t kMaxPairs = 1024;

@@ -1,6 +1,8 @@
 #include "allocator/program/merge_copies.h"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +15,6 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::VRegId;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -32,8 +33,7 @@ struct Merged {
 
 TEST(MergeCopies, OneValueIsOneVregWhereBothLiveOn) {
   const Merged m(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = copy %0
@@ -46,11 +46,10 @@ TEST(MergeCopies, OneValueIsOneVregWhereBothLiveOn) {
   EXPECT_THAT(m.text, HasSubstr("st %0, %0"));
 }
 
-// What does not overlap is left to the chains.
+// Vregs that do not overlap are left to coalesced classes.
 TEST(MergeCopies, NotWhereTheSourceEnds) {
   const Merged m(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = copy %0
@@ -63,8 +62,7 @@ TEST(MergeCopies, NotWhereTheSourceEnds) {
 TEST(MergeCopies, NotWhereOneOfThemChangesWhileTheOtherLives) {
   for (const std::string_view changed : {"%0", "%1"}) {
     const Merged m(std::string(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = copy %0
@@ -81,8 +79,7 @@ TEST(MergeCopies, NotWhereOneOfThemChangesWhileTheOtherLives) {
 // A def behind the end of the other changes nothing that it holds.
 TEST(MergeCopies, WhereOneChangesBehindTheOther) {
   const Merged m(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = copy %0
@@ -97,10 +94,7 @@ TEST(MergeCopies, WhereOneChangesBehindTheOther) {
 // %2 joins both, though it does not overlap with %1.
 TEST(MergeCopies, GroupsGrow) {
   const Merged m(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
+    vreg %0..%3 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = copy %0
@@ -116,38 +110,22 @@ TEST(MergeCopies, GroupsGrow) {
   EXPECT_TRUE(m.is_one(0, 3));
 }
 
+// A copy whose source lives on, between two vregs of these types.
+std::string copied(std::string_view from, std::string_view to) {
+  return "vreg %0 " + std::string(from) + "\nvreg %1 " + std::string(to) + R"(
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = copy %0
+      #2 st %1, %0 !write
+      #3 exit
+)";
+}
+
 TEST(MergeCopies, NotOfAnotherShapeNorBoundNorGuardedNorInPart) {
-  for (const std::string_view body : {
-           R"(
-    vreg %0 R b32
-    vreg %1 Ralt b32
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = copy %0
-      #2 st %1, %0 !write
-      #3 exit
-)",
-           R"(
-    vreg %0 R b64
-    vreg %1 R b64 align 1
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = copy %0
-      #2 st %1, %0 !write
-      #3 exit
-)",
-           R"(
-    vreg %0 R b32 fixed R3
-    vreg %1 R b32
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = copy %0
-      #2 st %1, %0 !write
-      #3 exit
-)",
-           R"(
-    vreg %0 R b64
-    vreg %1 R b64
+  for (const std::string& body :
+       std::vector<std::string>{copied("R b32", "Ralt b32"), copied("R b64", "R b64 align 1"), copied("R b32 fixed R3", "R b32"),
+                                R"(
+    vreg %0..%1 R b64
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -155,9 +133,8 @@ TEST(MergeCopies, NotOfAnotherShapeNorBoundNorGuardedNorInPart) {
       #3 st %1, %0 !write
       #4 exit
 )",
-           R"(
-    vreg %0 R b32
-    vreg %1 R b32
+                                R"(
+    vreg %0..%1 R b32
     vreg %2 P pred
     block b0
       #0 %0 = ld 0
@@ -174,10 +151,7 @@ TEST(MergeCopies, NotOfAnotherShapeNorBoundNorGuardedNorInPart) {
 // A copy of two pairs that the program has stays whole; one that lowering made loses the pair.
 TEST(MergeCopies, OfAParallelCopyThePairStaysOrGoes) {
   const Merged original(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
+    vreg %0..%3 R b32
     block b0
       #0 %0 = ld 0
       #1 %2 = ld 1
@@ -189,10 +163,7 @@ TEST(MergeCopies, OfAParallelCopyThePairStaysOrGoes) {
   EXPECT_THAT(original.text, HasSubstr("#2 %0, %3 = copy %0, %2"));
 
   const Merged inserted(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
+    vreg %0..%3 R b32
     block b0
       #0 %0 = ld 0
       #1 %2 = ld 1
@@ -211,8 +182,7 @@ TEST(MergeCopies, OfAParallelCopyThePairStaysOrGoes) {
 TEST(MergeCopies, AsksForFuel) {
   ir::Fuel none{.limit = 0};
   const Merged m(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = copy %0

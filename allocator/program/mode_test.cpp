@@ -7,7 +7,6 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::RegFile;
 using testing::program;
 
 constexpr std::string_view kLoopOf = R"(

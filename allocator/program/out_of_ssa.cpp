@@ -4,20 +4,12 @@
 
 #include <algorithm>
 
+#include "allocator/program/names.h"
 #include "base/planted.h"
 #include "ir/cfg.h"
 
 namespace regduel::allocator {
 namespace {
-
-using ir::BlockId;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
-using ir::Role;
-using ir::Storage;
-using ir::VRegId;
 
 class OutOfSsa {
  public:

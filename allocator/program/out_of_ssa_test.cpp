@@ -8,8 +8,7 @@ namespace {
 
 TEST(OutOfSsa, HeadTailAndEdgeBlock) {
   const auto f = out_of_ssa(testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 P pred
     block b0
       #0 %0 = ld 0
@@ -36,8 +35,7 @@ TEST(OutOfSsa, HeadTailAndEdgeBlock) {
 
 TEST(OutOfSsa, NoCopyBeforeATerminatorThatReads) {
   const auto f = out_of_ssa(testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 bra -> b1
@@ -91,10 +89,7 @@ TEST(OutOfSsa, AliasesBecomePartsAndFixedRegistersMoveToTheOperand) {
 
 TEST(OutOfSsa, ThreePhisOfOneVRegTakeEffectInOrder) {
   const auto f = out_of_ssa(testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
+    vreg %0..%3 R b32
     block b0
       #0 %1, %2, %3 = ld 0
       #1 bra -> b1

@@ -5,13 +5,9 @@
 #include <algorithm>
 
 #include "allocator/instruction/items.h"
+#include "allocator/program/names.h"
 
 namespace regduel::allocator {
-
-using ir::Inst;
-using ir::PReg;
-using ir::Role;
-using ir::VRegId;
 
 std::vector<char> find_precoloured(const ir::Function& f, const Liveness& live, const Budget& budget) {
   std::vector<char> keeps(f.vregs.size(), 0);

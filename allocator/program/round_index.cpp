@@ -6,13 +6,9 @@
 #include <bit>
 #include <utility>
 
-namespace regduel::allocator {
+#include "allocator/program/names.h"
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Role;
-using ir::VRegId;
+namespace regduel::allocator {
 
 RoundIndex::RoundIndex(const Function& f, const Liveness& live) {
   vregs.build(ir::kNumFiles, [&](auto add) {

@@ -37,8 +37,6 @@ BudgetModel::BudgetModel(const ir::Target& target, const Knobs& knobs)
   always_triggers_ = low <= kKnobOne && y_max_ <= kKnobOne;
 }
 
-std::int64_t BudgetModel::slope() const { return x_max_ == x_min_ ? 0 : (y_max_ - y_min_) / (x_max_ - x_min_); }
-
 std::int64_t BudgetModel::scale(std::int64_t registers) const {
   for (std::size_t tier = 0; tier < 3; ++tier)
     if (registers <= table_[2 * tier + 1]) return table_[2 * tier];
@@ -72,7 +70,7 @@ std::int64_t BudgetModel::worth_of_step(std::int64_t registers, const OccupancyS
 
 bool BudgetModel::triggers(std::int64_t spilled, std::int64_t unspilled, std::int64_t count, ClassBounds bounds,
                            bool is_paired) const {
-  const std::int64_t registers = register_count(count, is_paired);
+  const std::int64_t registers = is_paired ? (count + 1) / 2 : count;
   return (spilled + unspilled + registers) * kKnobOne > threshold(registers, bounds);
 }
 

@@ -69,10 +69,6 @@ class BudgetModel {
 
   // Scale, x, scale, x, scale, x, scale: scales in millionths, x in registers.
   [[nodiscard]] const std::array<std::int64_t, 7>& table() const { return table_; }
-  [[nodiscard]] std::int64_t total_threads() const { return x_min_; }
-  [[nodiscard]] std::int64_t adjusted_limit() const { return table_[5]; }
-  // Millionths a register; 0 where x_min = x_max.
-  [[nodiscard]] std::int64_t slope() const;
 
   // The table at so many registers.
   [[nodiscard]] std::int64_t scale(std::int64_t registers) const;
@@ -82,14 +78,10 @@ class BudgetModel {
   // In millionths of a register.
   [[nodiscard]] std::int64_t threshold(std::int64_t count, ClassBounds bounds) const;
 
-  // Of a class of pairs every second register counts.
-  [[nodiscard]] static std::int64_t register_count(std::int64_t count, bool is_paired) {
-    return is_paired ? (count + 1) >> 1 : count;
-  }
-
   //   spilled      vregs of the class that are spilled already
   //   unspilled    units over the budget
   //   count        units of the class that are live
+  //   is_paired    all vregs of the class are pairs, of which every second register counts
   [[nodiscard]] bool triggers(std::int64_t spilled, std::int64_t unspilled, std::int64_t count, ClassBounds bounds,
                               bool is_paired) const;
   // True where a point over budget always triggers, so that triggers() need not be asked.

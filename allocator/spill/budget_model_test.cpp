@@ -27,7 +27,7 @@ constexpr ClassBounds kExample = {.budget = 128, .floor = 0};
 
 TEST(BudgetModel, TheWorkedExample) {
   const BudgetModel m = model();
-  EXPECT_EQ(m.slope(), 2916);  // 0.00292
+  EXPECT_EQ(m.line(241) - m.line(240), 2916);  // 0.00292 a register
   EXPECT_EQ(thousandths(m.fraction(300, 128)), 475);
   EXPECT_EQ(tenths(m.threshold(300, kExample)), 613);
   EXPECT_EQ(thousandths(m.fraction(250, 128)), 329);
@@ -48,10 +48,10 @@ TEST(BudgetModel, TheTable) {
 
 TEST(BudgetModel, TheOverrideLowersTheAdjustedLimit) {
   for (int level = 0; level <= 10; ++level)
-    EXPECT_EQ(model({{"RegisterUsageLevel", std::to_string(level)}}).adjusted_limit(), level_target(255, level)) << level;
+    EXPECT_EQ(model({{"RegisterUsageLevel", std::to_string(level)}}).table()[5], level_target(255, level)) << level;
   // The tiers in front of it reach as far as they say, also beyond it.
   const BudgetModel m = model({{"RegisterUsageLevel", "10"}});
-  EXPECT_EQ(m.adjusted_limit(), 16);
+  EXPECT_EQ(m.table()[5], 16);
   EXPECT_EQ(m.scale(160), 200'000);
   EXPECT_EQ(m.scale(161), 1'000'000);
   EXPECT_EQ(model({{"RegisterUsageLevel", "10"}, {"660", "30"}, {"663", "20"}}).scale(31), 1'000'000);
@@ -59,9 +59,10 @@ TEST(BudgetModel, TheOverrideLowersTheAdjustedLimit) {
 }
 
 TEST(BudgetModel, Knob663ClampsTheThreads) {
-  EXPECT_EQ(model().total_threads(), 240);
-  EXPECT_EQ(model({{"663", "119"}}).total_threads(), 118);  // set, although to its default
-  EXPECT_EQ(model({{"663", "1000"}}).total_threads(), 240);
+  // Where the line begins: knob 665.
+  EXPECT_EQ(model().line(240), 300'000);
+  EXPECT_EQ(model({{"663", "119"}}).line(118), 300'000);  // set, although to its default
+  EXPECT_EQ(model({{"663", "1000"}}).line(240), 300'000);
   EXPECT_GT(model({{"663", "119"}}).fraction(130, 128), model().fraction(130, 128));
 }
 
@@ -78,18 +79,16 @@ TEST(BudgetModel, TheFractionStaysBetweenItsBounds) {
 
 TEST(BudgetModel, NoSlopeWhereThereIsNoDistance) {
   const BudgetModel m = model({}, 240, 240);
-  EXPECT_EQ(m.slope(), 0);
   for (const int count : {0, 239, 240, 241, 1000}) EXPECT_EQ(m.fraction(count, 128), 300'000) << count;
   EXPECT_EQ(model({{"661", "1000"}}, 480, 240).fraction(0, 128), 1'000'000'000);  // downhill: steep, and still bounded
 }
 
 TEST(BudgetModel, PairsCountHalf) {
-  EXPECT_EQ(BudgetModel::register_count(7, true), 4);
-  EXPECT_EQ(BudgetModel::register_count(8, true), 4);
-  EXPECT_EQ(BudgetModel::register_count(7, false), 7);
   const BudgetModel m = model({{"664", "1"}});
   EXPECT_TRUE(m.triggers(0, 2, 10, {.budget = 8}, false));  // 12 > 9
   EXPECT_FALSE(m.triggers(0, 2, 10, {.budget = 8}, true));  // 2 + 5 > 9
+  EXPECT_FALSE(m.triggers(0, 3, 12, {.budget = 8}, true));  // 3 + 6 > 9
+  EXPECT_TRUE(m.triggers(0, 3, 13, {.budget = 8}, true));   // half of 13 is 7
   EXPECT_FALSE(m.triggers(2, 2, 10, {.budget = 8}, true));  // the sum has to be above the threshold
   EXPECT_TRUE(m.triggers(3, 2, 10, {.budget = 8}, true));
   EXPECT_TRUE(m.triggers(0, 2, 10, {.budget = 8, .floor = 3}, true));  // 7 > 6
@@ -129,7 +128,7 @@ TEST(BudgetModel, FewRegistersWantOccupancyMoreThanMany) {
   EXPECT_GT(m.worth_of_step(70, {64, 32, 0}, std::int64_t{1} << 59), std::int64_t{1} << 56);
 }
 
-// What always_triggers() promises holds, and it promises nothing above 1.
+// always_triggers() is right, and it is false if a coefficient is above 1.
 TEST(BudgetModel, AlwaysMeansAlways) {
   for (const char* a : {"0.0", "1.0", "1.000001"})
     for (const char* b : {"0.0", "1.0", "1.000001"})

@@ -8,14 +8,10 @@
 #include <span>
 #include <utility>
 
+#include "allocator/program/names.h"
 #include "allocator/spill/cost.h"
 
 namespace regduel::allocator {
-
-using ir::Function;
-using ir::RegFile;
-using ir::Role;
-using ir::VRegId;
 
 namespace {
 
@@ -108,10 +104,7 @@ class SpillGuidance::Queue {
     };
     std::vector<std::int32_t> room;
     for (const std::uint32_t k : program_.index.bound) {
-      UnitSet clobbered;
-      const auto ops = f_.operands_of(f_.insts[program_.live.inst_at(k)]);
-      for (std::size_t o = ops.size(); o-- > 0 && ops[o].role == Role::Clobber;)
-        if (ops[o].preg().file == file_) clobbered |= units_of(ops[o].preg());
+      const UnitSet clobbered = clobbered_units(f_, f_.insts[program_.live.inst_at(k)], file_);
       if (clobbered.none()) continue;
       clobbers_.add(clobber_point(k));
       room.push_back((allocatable - clobbered).count());
@@ -124,8 +117,8 @@ class SpillGuidance::Queue {
     for (const VRegId v : vregs_) {
       const int units = f_.vreg(v).units();
       for (const Interval& i : program_.live.range(v.index())) {
-        hot_before_[row(i.begin)] += units;
-        hot_before_[row(i.end)] -= units;
+        hot_before_[first_row(i)] += units;
+        hot_before_[end_row(i)] -= units;
         if (clobbers_.empty()) continue;
         over_clobber_[clobber(i.begin)] += units;
         over_clobber_[clobber(i.end)] -= units;
@@ -149,7 +142,6 @@ class SpillGuidance::Queue {
     }
     num_over_ += static_cast<std::int64_t>(hot_.size());
   }
-  static std::size_t row(Point p) { return (static_cast<std::size_t>(p) + 1) / 2; }
   [[nodiscard]] std::size_t clobber(Point p) const { return clobbers_.count_before(p); }
 
   // Calls each(pieces of hot_ that v would relieve but for its temporaries, true), except_for(rows where one stands in there), and
@@ -160,7 +152,7 @@ class SpillGuidance::Queue {
     const bool is_recomputed = v.index() < program_.if_spilled.size() && program_.if_spilled[v.index()].is_recomputed();
     auto next = temporaries.begin();
     for (const Interval& i : program_.live.range(v.index())) {
-      const std::size_t begin = row(i.begin), end = row(i.end);
+      const std::size_t begin = first_row(i), end = end_row(i);
       if (const std::int32_t first = hot_before_[begin], last = hot_before_[end]; first < last) {
         each(hot_.data() + first, hot_.data() + last, true);
         while (next != temporaries.end() && next->number < begin / 2) ++next;

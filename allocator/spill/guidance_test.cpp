@@ -37,18 +37,13 @@ struct Outcome {
 Outcome outcome(const ir::Function& f, int limit, Settings settings = {}) {
   ir::Limits limits = testing::limits(limit);
   limits.units[ir::index(ir::RegFile::UR)] = limit;
-  struct Lines final : ir::Trace {
-    void line(std::string text) override {
-      int n = 0;
-      const auto at = text.find("guidance spills ");
-      if (at != std::string::npos) n = std::stoi(text.substr(at + 16));
-      o.guided += n;
-      o.evicted = o.evicted || text.starts_with("  spills %");
-    }
-    Outcome o;
-  } lines;
-  lines.o.program = ir::print(testing::allocate(f, limits, std::move(settings), &lines).program);
-  return lines.o;
+  testing::Lines trace;
+  Outcome o{.program = ir::print(testing::allocate(f, limits, std::move(settings), &trace).program)};
+  for (const std::string& line : trace.lines) {
+    if (const auto at = line.find("guidance spills "); at != std::string::npos) o.guided += std::stoi(line.substr(at + 16));
+    o.evicted = o.evicted || line.starts_with("  spills %");
+  }
+  return o;
 }
 // Guidance names vregs with the first settings, none with the second; eviction has to do it then, and the allocation is
 // another.
@@ -120,9 +115,7 @@ TEST(SpillGuidance, NamesNoVregOnceThePoolIsFull) {
   EXPECT_EQ(outcome(many(10, 64), 8, {{"FatPointPoolLimit", "31"}}).guided, 2);
   // A value that is computed again needs no slot.
   const auto remat = testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = const 1 !remat
       #1 %1 = ld 1
@@ -150,6 +143,9 @@ std::vector<std::uint32_t> victims(const ir::Function& f, ir::RegFile file, int 
   for (const ir::RegFile other : ir::kAllFiles) EXPECT_EQ(guidance.is_over(other), other == file && !numbers.empty());
   return numbers;
 }
+std::vector<std::uint32_t> victims(int limit, std::string_view body) {
+  return victims(testing::program(body), ir::RegFile::R, limit);
+}
 
 TEST(SpillGuidance, EachOfTheSevenFilesHasItsQueueAndTheLowerNumberGoesFirstAmongEquals) {
   const ir::Target& target = *ir::find_target("sm_100");
@@ -169,12 +165,8 @@ TEST(SpillGuidance, EachOfTheSevenFilesHasItsQueueAndTheLowerNumberGoesFirstAmon
 
 TEST(SpillGuidance, GivesBackWhatLaterVictimsHaveMadeSuperfluous) {
   // %0 is cheapest for what it relieves, and goes first. But %1 has to go beside %3 and %4: then there is room for %0.
-  EXPECT_THAT(victims(testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
-    vreg %4 R b32
+  EXPECT_THAT(victims(2, R"(
+    vreg %0..%4 R b32
     block b0
       #0 %1 = op 0
       #1 %3 = op 1
@@ -199,16 +191,13 @@ TEST(SpillGuidance, GivesBackWhatLaterVictimsHaveMadeSuperfluous) {
       #20 op %1
       #21 exit
 )"),
-                      ir::RegFile::R, 2),
               ElementsAre(1));
 }
 
 TEST(SpillGuidance, TakesNoMoreThanThePointsOverBudgetNeed) {
   // %0 lives over both stretches over budget, %1 and %2 over one each: without %0 these no longer help, and leave the queue.
-  EXPECT_THAT(victims(testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+  EXPECT_THAT(victims(1, R"(
+    vreg %0..%2 R b32
     block b0
       #0 %0 = op 0
       #1 %1 = op 1
@@ -220,14 +209,12 @@ TEST(SpillGuidance, TakesNoMoreThanThePointsOverBudgetNeed) {
       #7 op %0
       #8 exit
 )"),
-                      ir::RegFile::R, 1),
               ElementsAre(0));
 }
 
 TEST(SpillGuidance, TakesTheCheapestAUnitAndPoint) {
-  EXPECT_THAT(victims(testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+  EXPECT_THAT(victims(1, R"(
+    vreg %0..%1 R b32
     block b0
       #0 %1 = op 0
       #1 %0 = op 1
@@ -237,16 +224,13 @@ TEST(SpillGuidance, TakesTheCheapestAUnitAndPoint) {
       #5 op %1
       #6 exit
 )"),
-                      ir::RegFile::R, 1),
               ElementsAre(1));
 }
 
 // Behind #3, where four units are live and two are to come: %0 is read there, and need not be in a register any more.
 TEST(SpillGuidance, AUseIsOverOnceItIsRead) {
-  EXPECT_THAT(victims(testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+  EXPECT_THAT(victims(4, R"(
+    vreg %0..%2 R b32
     vreg %3 R b64
     block b0
       #0 %0 = op 0
@@ -259,15 +243,13 @@ TEST(SpillGuidance, AUseIsOverOnceItIsRead) {
       #7 op %0
       #8 exit
 )"),
-                      ir::RegFile::R, 4),
               ElementsAre(0));
 }
 
 // %3 is over budget at its def alone, which goes if %3 is computed again: nowhere, as nothing reads it.
 TEST(SpillGuidance, TheDefOfWhatIsComputedAgainGoes) {
-  EXPECT_THAT(victims(testing::program(R"(
-    vreg %0 R b128
-    vreg %1 R b128
+  EXPECT_THAT(victims(12, R"(
+    vreg %0..%1 R b128
     vreg %2 R b64
     vreg %3 R b128
     block b0
@@ -280,7 +262,6 @@ TEST(SpillGuidance, TheDefOfWhatIsComputedAgainGoes) {
       #6 op %2
       #7 exit
 )"),
-                      ir::RegFile::R, 12),
               ElementsAre(3));
 }
 

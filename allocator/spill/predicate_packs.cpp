@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-namespace regduel::allocator {
+#include "allocator/program/names.h"
 
-using ir::RegFile;
-using ir::VRegId;
+namespace regduel::allocator {
 
 namespace {
 
@@ -27,26 +26,29 @@ void PredicatePacks::find_room(const Plan& plan) {
   const std::uint32_t n = live_.num_numbered();
   room_.assign(4 * static_cast<std::size_t>(n) + 5, 0);
   const UnitSet& allocatable = budget_.allocatable[ir::index(RegFile::R)];
+  // Differences of the units in use first.
+  const auto add = [&](const Interval& during, int units) {
+    room_[during.begin.value] += units;
+    room_[during.end.value] -= units;
+  };
   for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
     const ir::VReg& vreg = f_.vregs[v];
     if (vreg.file() != RegFile::R || vreg.is_architectural() || plan.is_spilled(VRegId(v))) continue;
-    for (const Interval& i : live_.range(v)) room_[i.begin] += vreg.units(), room_[i.end] -= vreg.units();
+    for (const Interval& i : live_.range(v)) add(i, vreg.units());
   }
   for (const Pack& pack : packs_)
-    for (const Interval& i : pack.range) ++room_[i.begin], --room_[i.end];
+    for (const Interval& i : pack.range) add(i, 1);
   std::vector<VRegId> named;
   for (std::uint32_t number = 0; number < n; ++number) {
     const ir::Inst& inst = f_.insts[live_.inst_at(number)];
     named.clear();
     for (const ir::Operand& op : f_.operands_of(inst)) {
       if (op.role == ir::Role::Clobber && op.preg().file == RegFile::R) {
-        const int units = (units_of(op.preg()) & allocatable).count();
-        room_[clobber_point(number)] += units, room_[write_point(number)] -= units;
+        add({clobber_point(number), write_point(number)}, (units_of(op.preg()) & allocatable).count());
       } else if (op.is_vreg() && f_.vreg(op.vreg()).file() == RegFile::R && plan.is_spilled(op.vreg()) &&
                  std::find(named.begin(), named.end(), op.vreg()) == named.end()) {
         named.push_back(op.vreg());
-        const int units = f_.vreg(op.vreg()).units();
-        room_[read_point(number)] += units, room_[read_point(number) + 4] -= units;
+        add({read_point(number), read_point(number + 1)}, f_.vreg(op.vreg()).units());
       }
     }
   }
@@ -60,8 +62,9 @@ void PredicatePacks::find_room(const Plan& plan) {
 }
 
 bool PredicatePacks::has_room(std::span<const Interval> range) const {
-  return std::none_of(range.begin(), range.end(),
-                      [&](const Interval& i) { return std::memchr(is_full_.data() + i.begin, 1, i.end - i.begin) != nullptr; });
+  return std::none_of(range.begin(), range.end(), [&](const Interval& i) {
+    return std::memchr(is_full_.data() + i.begin.value, 1, i.end - i.begin) != nullptr;
+  });
 }
 
 bool PredicatePacks::take(Plan& plan, VRegId v) {
@@ -105,7 +108,7 @@ bool PredicatePacks::take(Plan& plan, VRegId v, bool presses) {
     members.emplace_back();
   }
   for (const Interval& i : added)
-    for (Point p = i.begin; p < i.end; ++p) is_full_[p] = --room_[p] <= 0 ? 1 : 0;
+    for (std::uint32_t p = i.begin.value; p < i.end.value; ++p) is_full_[p] = --room_[p] <= 0 ? 1 : 0;
   pack.range.merge(range);
   pack.bits[best.bit].merge(range);
   members[best.bit].push_back(v);

@@ -7,8 +7,9 @@
 //
 // Predicates without room go into other packs, with which R is over its budget. Then guidance and eviction compare the spill cost of
 // a pack's members with that of other vregs of R (Progress::costs_with_packs), and the cheaper leaves. The members of a pack that
-// leaves go to their slots for good: a predicate goes into a pack once, when it leaves its register. Source: sources 000 (P2R, bit-spill) and 001 (bit-spill); the rules are ours. Tested by
-// predicate_packs_test.cpp.
+// leaves go to their slots for good, since a predicate goes into a pack once, when it leaves its register.
+//
+// Source: sources 000 (P2R, bit-spill) and 001 (bit-spill); the rules are ours. Tested by predicate_packs_test.cpp.
 #pragma once
 
 #include <cstdint>

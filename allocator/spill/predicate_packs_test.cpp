@@ -15,7 +15,6 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::VRegId;
 using testing::allocate;
 using testing::count;
 using testing::limits;
@@ -25,9 +24,7 @@ int local_moves(const ir::Allocation& a) { return count(a.program, ir::Op::Spill
 
 // Three predicates live at once, and two registers for them.
 constexpr std::string_view kOneTooMany = R"(
-    vreg %0 P pred
-    vreg %1 P pred
-    vreg %2 P pred
+    vreg %0..%2 P pred
     vreg %3 R b32
     block b0
       #0 %0 = isetp 0
@@ -49,10 +46,7 @@ TEST(PredicatePacks, GoldenBitSpill) {
 // Both go, and both come back, at one place each.
 TEST(PredicatePacks, GoldenSeveralAtOnce) {
   const auto a = allocate(program(R"(
-    vreg %0 P pred
-    vreg %1 P pred
-    vreg %2 P pred
-    vreg %3 P pred
+    vreg %0..%3 P pred
     block b0
       #0 %0, %1 = isetp 0
       #1 %2, %3 = isetp 1
@@ -71,9 +65,7 @@ TEST(PredicatePacks, HalvesOfPredicateRegistersGoThereToo) {
   halves.predicate_halves = true;
   ir::Function f = program(kOneTooMany);
   f.predicate_halves = true;
-  ir::AllocOptions options;
-  options.limits = limits(4, 2);
-  const auto a = make_fatpoint()->allocate(f, halves, options);
+  const auto a = make_fatpoint()->allocate(f, halves, {.limits = limits(4, 2), .knobs = {}});
   ASSERT_TRUE(a.has_value());
   testing::expect_same_behaviour(f, a->program);
   EXPECT_EQ(local_moves(*a), 0);
@@ -95,8 +87,7 @@ TEST(PredicatePacks, MemoryWhereTheKnobSaysSo) {
 // The pack would live where the only register is taken, and it is cheaper to move one byte than a register.
 TEST(PredicatePacks, MemoryWhereNoRegisterIsFree) {
   const auto f = program(R"(
-    vreg %0 P pred
-    vreg %1 P pred
+    vreg %0..%1 P pred
     vreg %2 R b32
     block b0
       #0 %0 = isetp 0
@@ -147,8 +138,7 @@ TEST(PredicatePacks, UniformPredicatesGoTheSameWay) {
   auto l = limits(4);
   l.units[ir::index(ir::RegFile::UP)] = 1;
   const auto a = allocate(program(R"(
-    vreg %0 UP pred uniform
-    vreg %1 UP pred uniform
+    vreg %0..%1 UP pred uniform
     block b0
       #0 %0 = usetp 0
       #1 %1 = usetp 1
@@ -164,10 +154,7 @@ TEST(PredicatePacks, UniformPredicatesGoTheSameWay) {
 // The two change places on the way back: each bit is read as it was.
 TEST(PredicatePacks, BitsThatChangePlacesAreReadFromACopyOfThePack) {
   const auto f = program(R"(
-    vreg %0 P pred
-    vreg %1 P pred
-    vreg %2 P pred
-    vreg %3 P pred
+    vreg %0..%3 P pred
     block b0
       #0 %0 = isetp 0
       #1 %1 = isetp 1
@@ -192,10 +179,7 @@ TEST(PredicatePacks, BitsThatChangePlacesAreReadFromACopyOfThePack) {
 
 TEST(PredicatePacks, CopiesOfPackedPredicatesAreNotMoves) {
   const auto f = program(R"(
-    vreg %0 P pred
-    vreg %1 P pred
-    vreg %2 P pred
-    vreg %3 P pred
+    vreg %0..%3 P pred
     block b0
       #0 %0 = isetp 0
       #1 %1 = copy %0
@@ -248,7 +232,7 @@ TEST(PredicatePacks, APackHoldsThirtyTwo) {
   EXPECT_EQ(plan.location[0], Location::slot(ir::MemSpace::Local));
 }
 
-// What has no room goes into packs of its own: it is they that give way, if they cost less than what is in their way.
+// Predicates without room go into other packs, which leave if they cost less than the vregs in their way.
 TEST(PredicatePacks, WhatHasNoRoomIsKeptApart) {
   const ir::Function f = forty();
   const ir::Cfg cfg(f);
@@ -265,10 +249,7 @@ TEST(PredicatePacks, WhatHasNoRoomIsKeptApart) {
 // %1 begins where %0 ends: one bit does for both. %2 lives with neither, and gets a pack of its own.
 TEST(PredicatePacks, BitsAreUsedAgain) {
   const ir::Function f = out_of_ssa(program(R"(
-    vreg %0 P pred
-    vreg %1 P pred
-    vreg %2 P pred
-    vreg %3 P pred
+    vreg %0..%3 P pred
     block b0
       #0 %3 = isetp 0
       #1 %0 = isetp 0

@@ -1,7 +1,7 @@
 // Whether, and how much, a program may spill to shared memory.
 //
 // Shared memory is nearer than local memory, but all threads of a block share it. So only the files of classes 3 and 6 (UR, Acc:
-// kSpillWays) spill there, on a target of device type 5, in a kernel without calls. A function that follows the ABI has its frame in
+// spills_to_shared) spill there, on a target of device type 5, in a kernel without calls. A function that follows the ABI has its frame in
 // local memory, and a note tells the user. A thread may use its share of the SM's shared memory; further slots go to local memory.
 // frame/slot_layout.h assigns the bytes of the share.
 // Source: source 000 "SMEM Spill Activation", source 001 "SMEM Spilling" (activation conditions, hard restriction,
@@ -18,6 +18,9 @@
 #include "ir/target.h"
 
 namespace regduel::allocator {
+
+// Source 000 "SMEM Spill Activation": classes 3 and 6.
+[[nodiscard]] constexpr bool spills_to_shared(ir::RegFile file) { return file == ir::RegFile::UR || file == ir::RegFile::Acc; }
 
 // Cost: O(instructions).
 [[nodiscard]] inline bool uses_abi(const ir::Function& program) {
@@ -45,11 +48,11 @@ struct SpillSetup {
   const bool is_asked = target.device_type == 5 && knobs[Knob::DisableSmemReservation] == 0;
   const bool has_shared = is_asked && !uses_abi(program);
   for (const ir::RegFile file : ir::kAllFiles)
-    setup.slots[ir::index(file)] = Location::slot(has_shared ? kSpillWays[ir::index(file)].nearest : ir::MemSpace::Local);
+    setup.slots[ir::index(file)] =
+        Location::slot(has_shared && spills_to_shared(file) ? ir::MemSpace::Shared : ir::MemSpace::Local);
   if (!is_asked) return setup;
   for (const ir::VReg& v : program.vregs)
-    if (kSpillWays[ir::index(v.file())].nearest == ir::MemSpace::Shared)
-      setup.files = static_cast<std::uint8_t>(setup.files | 1u << ir::index(v.file()));
+    if (spills_to_shared(v.file())) setup.files = static_cast<std::uint8_t>(setup.files | 1u << ir::index(v.file()));
   setup.is_refused = setup.files != 0 && !has_shared;
   return setup;
 }

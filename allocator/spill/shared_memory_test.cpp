@@ -9,14 +9,12 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::RegFile;
+using testing::Lines;
 
 constexpr std::string_view kUniform = R"(
-    vreg %0 UR b32
-    vreg %1 UR b32
+    vreg %0..%1 UR b32
     vreg %2 UR b64
-    vreg %3 R b32
-    vreg %4 R b32
+    vreg %3..%4 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -73,22 +71,8 @@ TEST(Smem, NeverWhereTheAbiHolds) {
   EXPECT_FALSE(spills("    block b0\n      #0 call \"f\" clobbers R0\n      #1 exit\n", "kernel"));
 }
 
-class Lines : public ir::Trace {
- public:
-  void line(std::string text) override { lines.push_back(std::move(text)); }
-  [[nodiscard]] std::ptrdiff_t first(std::string_view part) const {
-    const auto at =
-        std::find_if(lines.begin(), lines.end(), [&](const std::string& l) { return l.find(part) != std::string::npos; });
-    return at == lines.end() ? -1 : at - lines.begin();
-  }
-  std::vector<std::string> lines;
-};
-
 ir::Allocation allocation_of(const ir::Function& f, Lines& trace, std::string_view disable = "0") {
-  ir::AllocOptions options;
-  options.limits = tight();
-  options.knobs = {{"DisableSmemReservation", std::string(disable)}};
-  options.trace = &trace;
+  const ir::AllocOptions options{.limits = tight(), .knobs = {{"DisableSmemReservation", std::string(disable)}}, .trace = &trace};
   auto result = make_fatpoint()->allocate(f, ir::default_target(), options);
   EXPECT_TRUE(result.has_value());
   return result ? std::move(*result) : ir::Allocation();
@@ -114,9 +98,7 @@ TEST(Smem, TheUserIsToldThatTheAbiForbidsIt) {
   EXPECT_GE(trace.first("Smem spilling should not be enabled when functions use abi."), 0);
   EXPECT_TRUE(allocation_of(f, without, "1").notes.empty()) << "nobody asked for it";
   EXPECT_EQ(without.first("abi."), -1);
-  ir::AllocOptions roomy;
-  roomy.limits = ir::Limits::of(ir::default_target());
-  roomy.trace = &easy;
+  const ir::AllocOptions roomy{.limits = ir::Limits::of(ir::default_target()), .knobs = {}, .trace = &easy};
   EXPECT_TRUE(make_fatpoint()->allocate(f, ir::default_target(), roomy).value().notes.empty()) << "nothing was spilled";
   EXPECT_GE(easy.first("abi."), 0);
 }

@@ -6,16 +6,11 @@
 #include <bit>
 #include <vector>
 
+#include "allocator/program/names.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
 namespace {
-
-using ir::Inst;
-using ir::Operand;
-using ir::Role;
-using ir::SlotId;
-using ir::VRegId;
 
 // The pairs of one edge copy. The methods are the steps of edge_copies.h, in their order.
 class EdgeGroup {
@@ -131,7 +126,7 @@ class EdgeGroup {
   void store_from_shadow_slots() {
     for (const Move& m : shadowed_) {
       const VRegId t = w_.new_temp(m.d, w_.in().vreg(m.d).align_log2, {});
-      from_slot(t, m.d_bytes, w_.shadow_slot_of(m.d), offset(m.d_bytes), m.d, m);
+      from_slot(t, m.d_bytes, w_.shadow_slot_of(m.d), offset(m.d_bytes), m);
       put(t, m.d_bytes, m);
     }
   }
@@ -153,19 +148,19 @@ class EdgeGroup {
       op.part = *ir::Part::from_bytes(0, std::popcount(bytes));
     return op;
   }
-  void from_slot(VRegId t, ByteMask t_bytes, SlotId slot, std::uint32_t at, VRegId root, const Move& m) {
+  void from_slot(VRegId t, ByteMask t_bytes, SlotId slot, std::uint32_t at, const Move& m) {
     const Operand ops[] = {exact(Role::Def, t, t_bytes, m), Operand::of_slot(slot, at)};
-    w_.insert(w_.way(root).refill, ops);
+    w_.insert(ir::Op::Refill, ops);
   }
   void to_slot(VRegId t, ByteMask t_bytes, SlotId slot, const Move& m) {
     const Operand ops[] = {exact(Role::Use, t, t_bytes, m), Operand::of_slot(slot, offset(m.d_bytes))};
-    w_.insert(w_.way(m.d).store, ops);
+    w_.insert(ir::Op::Spill, ops);
   }
   // The source's value to register `t`.
   void load(VRegId t, ByteMask t_bytes, const Move& m) {
     if (w_.is_recomputed(m.s)) w_.refill(t, w_.all_bytes(t), m.s);
     else if (w_.is_packed(m.s)) w_.take_out_of_pack(t, m.pack, m.s);
-    else from_slot(t, t_bytes, w_.slot_of(m.s), offset(m.s_bytes), m.s, m);
+    else from_slot(t, t_bytes, w_.slot_of(m.s), offset(m.s_bytes), m);
   }
   // Register `t` to the destination, which is spilled.
   void put(VRegId t, ByteMask t_bytes, const Move& m) {

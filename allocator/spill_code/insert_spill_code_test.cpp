@@ -83,8 +83,7 @@ TEST(InsertSpillCode, DeadDefIsNotStored) {
 
 TEST(InsertSpillCode, OriginalCopyBecomesASpillAndARefill) {
   const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 R b64
     block b0
       #0 %0 = ld 0
@@ -101,27 +100,7 @@ TEST(InsertSpillCode, OriginalCopyBecomesASpillAndARefill) {
 
 TEST(InsertSpillCode, EdgeCopiesThroughMemoryUseShadowSlots) {
   // A swap of two values that are both in memory.
-  const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 P pred
-    vreg %3 R b64
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 bra -> b1
-    block b1
-      #3 %0 = phi b0: %0, b1: %1
-      #4 %1 = phi b0: %1, b1: %0
-      #5 %3 = ld 3
-      #6 st %3 !write
-      #7 %2 = isetp 0
-      #8 cbra %2 -> b1, b2
-    block b2
-      #9 st %0 !write
-      #10 st %1 !write
-      #11 exit
-)");
+  const auto f = program(testing::kSwapInALoop);
   const auto a = allocate(f, limits(2), kWhole);
   EXPECT_GE(a.program.slots.size(), 3u);
   allocate(f, limits(3));
@@ -147,8 +126,7 @@ TEST(InsertSpillCode, NarrowValuesMoveTheirOwnBytes) {
 
 TEST(InsertSpillCode, SpilledTupleRefillsOnlyTheWordThatIsRead) {
   const auto f = program(R"(
-    vreg %0 R b128
-    vreg %1 R b128
+    vreg %0..%1 R b128
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -165,8 +143,7 @@ TEST(InsertSpillCode, SpilledTupleRefillsOnlyTheWordThatIsRead) {
 TEST(InsertSpillCode, PartCopiedFromAPieceInMemoryLeavesTheOtherBytes) {
   for (const bool is_whole : {false, true}) {
     ir::Function f = out_of_ssa(program(fmt::format(R"(
-    vreg %0 R b64
-    vreg %1 R b64
+    vreg %0..%1 R b64
     block b0
       #0 %0 = ld 0
       #1 %1{0} = ld 1

@@ -9,8 +9,7 @@
 //                 on; steps() instructions in all
 //
 // A new kind (different places in different parts of a range) is a case of Kind; the switches below and in
-// spill_code_writer.cpp are exhaustive, so that the compiler names each place that has to handle it. kSpillWays has one row a file:
-// the memory and the opcodes of its spill code. Tested by plan_test.cpp.
+// spill_code_writer.cpp are exhaustive, so that the compiler names each place that has to handle it. Tested by plan_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -81,22 +80,6 @@ class Location {
   std::uint8_t steps_ = 0;
   std::uint32_t detail_ = 0;  // Recomputed: the instruction; PackBit: pack and bit
 };
-
-// How the spilled values of one file are kept.
-struct SpillWay {
-  ir::MemSpace nearest = ir::MemSpace::Local;  // where its slots are in a program that may use that memory (shared_memory.h)
-  ir::Op store = ir::Op::Spill;                // from a register of the file to a slot
-  ir::Op refill = ir::Op::Refill;              // back
-};
-
-// Source 000 "SMEM Spill Activation": classes 3 and 6 (UR, Acc) go to shared memory.
-[[nodiscard]] constexpr ir::PerFile<SpillWay> make_spill_ways() {
-  ir::PerFile<SpillWay> ways = {};
-  ways[ir::index(ir::RegFile::UR)].nearest = ir::MemSpace::Shared;
-  ways[ir::index(ir::RegFile::Acc)].nearest = ir::MemSpace::Shared;
-  return ways;
-}
-inline constexpr ir::PerFile<SpillWay> kSpillWays = make_spill_ways();
 
 // Bytes of a vreg's slot, and of a move of the whole vreg: its own bytes if it is narrower than a register, else whole registers.
 [[nodiscard]] inline int slot_bytes(const ir::VReg& v) {

@@ -4,14 +4,10 @@
 
 #include <algorithm>
 
+#include "allocator/program/names.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
-
-using ir::Inst;
-using ir::Operand;
-using ir::Role;
-using ir::VRegId;
 
 Plan plan_without_spills(const ir::Function& f, const std::vector<char>& keeps_own, const ir::PerFile<Location>& slots) {
   Plan plan;

@@ -10,14 +10,10 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::VRegId;
-
 // %0 and %1 are constants that may be repeated; %1 has another def, %2 is loaded, %3 is a predicate.
 ir::Function constants() {
   return out_of_ssa(testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     vreg %3 P pred
     block b0
       #0 %0 = const 1 !remat
@@ -43,8 +39,6 @@ TEST(Location, SaysWhereAndIsExact) {
   EXPECT_EQ(Location::recomputed_by(3).inst(), 3u);
   EXPECT_NE(Location::recomputed_by(3), Location::recomputed_by(4));
   EXPECT_NE(kLocal, kShared);
-  EXPECT_EQ(kSpillWays[ir::index(ir::RegFile::R)].nearest, ir::MemSpace::Local);
-  EXPECT_EQ(kSpillWays[ir::index(ir::RegFile::UR)].nearest, ir::MemSpace::Shared);
 }
 
 TEST(Plan, SpillsOnceAndToWhereTheFileGoes) {
@@ -76,15 +70,9 @@ int steps_of(const ir::Function& f, std::uint32_t v, std::span<const VRegId> fir
 
 TEST(Plan, ChainsAreComputedAgainInOneRegister) {
   const ir::Function f = testing::program(R"(
-    vreg %0 R u64
-    vreg %1 R u64
-    vreg %2 R u64
-    vreg %3 R u64
+    vreg %0..%3 R u64
     vreg %4 R u32
-    vreg %5 R u64
-    vreg %6 R u64
-    vreg %7 R u64
-    vreg %8 R u64
+    vreg %5..%8 R u64
     vreg %9 R u64 align 1
     block b0
       #0 %0 = ld.param "p" !read !readonly !remat
@@ -118,9 +106,7 @@ TEST(Plan, ChainsAreComputedAgainInOneRegister) {
 // A piece of a vreg that was split holds what its first piece is computed by.
 TEST(Plan, AChainGoesThroughPieces) {
   ir::Function f = testing::program(R"(
-    vreg %0 R u32
-    vreg %1 R u32
-    vreg %2 R u32
+    vreg %0..%2 R u32
     block b0
       #0 %0 = const 7 !remat
       #1 %1 = copy %0

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-namespace regduel::allocator {
+#include "allocator/program/names.h"
 
-using ir::VRegId;
+namespace regduel::allocator {
 
 RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Plan& plan, const Budget& budget)
     : in_(in), plan_(plan), distance_(plan.reuse.distance) {
@@ -24,7 +24,7 @@ RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Pla
     const int units = in.vregs[v].units();
     std::uint32_t done = 0;
     for (const Interval& i : live.range(v)) {
-      const std::uint32_t first = std::max(i.begin / 4, done), last = (i.end + 3) / 4;
+      const std::uint32_t first = std::max(i.begin.inst(), done), last = i.last().inst() + 1;
       if (first >= last) continue;
       room[first] -= units;
       room[last] += units;

@@ -1,7 +1,9 @@
 // Reuse of refilled values: a temporary may keep a refilled value for the next use in the block.
 //
 // A value may wait over a few instructions (a knob) of its block if the plan leaves enough units free at each of them, and none of
-// them is pinned or has fixed operands or clobbers. Stores are written through, so a waiting value is in its slot too. Source: source 001 "update_refill_tracking"; the rule is ours. Tested by insert_spill_code_test.cpp.
+// them is pinned or has fixed operands or clobbers. Stores are written through, so a waiting value is in its slot too.
+//
+// Source: source 001 "update_refill_tracking"; the rule is ours. Tested by insert_spill_code_test.cpp.
 #pragma once
 
 #include <cstdint>

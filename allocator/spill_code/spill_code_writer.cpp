@@ -5,20 +5,11 @@
 #include <algorithm>
 #include <bit>
 
+#include "allocator/program/names.h"
 #include "base/check_macro.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
-
-using ir::BlockId;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
-using ir::PReg;
-using ir::Role;
-using ir::SlotId;
-using ir::VRegId;
 
 SpillCodeWriter::SpillCodeWriter(const Function& in, const Liveness& live, const Plan& plan) : in_(in), live_(live), plan_(plan) {
   out_.f = in.clone_header();
@@ -111,7 +102,7 @@ void SpillCodeWriter::refill(VRegId t, ByteMask bytes, VRegId root) {
     case Location::Kind::SharedSlot: {
       const Operand ops[] = {reg(Role::Def, t, bytes),
                              Operand::of_slot(slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)))};
-      return insert(way(root).refill, ops);
+      return insert(Op::Refill, ops);
     }
     case Location::Kind::PackBit: return take_out_of_pack(t, pack_of(root), root);
     case Location::Kind::Recomputed: return remat(t, location.inst());
@@ -140,14 +131,14 @@ void SpillCodeWriter::store(VRegId t, ByteMask bytes, VRegId root) {
   if (is_packed(root)) return put_into_pack(t, root, write_point(live_.number_of(current_)));
   const Operand ops[] = {reg(Role::Use, t, bytes),
                          Operand::of_slot(slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)))};
-  insert(way(root).store, ops);
+  insert(Op::Spill, ops);
 }
 
 // The pack is an input only if another predicate of it lives then. Otherwise the pack would live on from its last write.
 void SpillCodeWriter::put_into_pack(VRegId t, VRegId root, Point from) {
   const Location location = plan_.location[root.index()];
   const PredicatePack& pack = plan_.packs[location.pack()];
-  const Interval now[] = {{from, write_point(live_.number_of(current_)) + 1}};
+  const Interval now[] = {{from, write_point(live_.number_of(current_)).next()}};
   bool has_others = false;
   for (const std::vector<VRegId>& members : pack.members)
     for (const VRegId other : members)

@@ -33,7 +33,6 @@ class SpillCodeWriter {
   [[nodiscard]] bool is_packed(ir::VRegId v) const { return plan_.is_packed(v); }
   [[nodiscard]] bool is_recomputed(ir::VRegId v) const { return plan_.location[v.index()].is_recomputed(); }
   [[nodiscard]] ir::VRegId pack_of(ir::VRegId root) const { return plan_.packs[plan_.location[root.index()].pack()].vreg; }
-  [[nodiscard]] const SpillWay& way(ir::VRegId root) const { return kSpillWays[ir::index(in_.vreg(root).file())]; }
   [[nodiscard]] ir::SlotId slot_of(ir::VRegId root) { return slot_in(slot_, root); }
   // A second slot of the same shape, for edge copies that read and write the first.
   [[nodiscard]] ir::SlotId shadow_slot_of(ir::VRegId root) { return slot_in(shadow_, root); }

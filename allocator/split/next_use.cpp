@@ -6,11 +6,9 @@
 #include <ranges>
 #include <utility>
 
-namespace regduel::allocator {
+#include "allocator/program/names.h"
 
-using ir::BlockId;
-using ir::Inst;
-using ir::Operand;
+namespace regduel::allocator {
 
 bool needs_old_value(const ir::Function& f, const Liveness& live, const Inst& inst, std::size_t operand) {
   const Operand& op = f.operands[operand];
@@ -138,9 +136,9 @@ void NextUse::find_distances(const ir::Cfg& cfg, std::span<const int> loop_depth
   });
 }
 
-// Refills at a block that reads the value run as often as the block; at one that writes it anew, never. Else they run as often as the
-// block or as the most frequent refills of one of its successors, whichever is less. The maximum and not the sum, since mostly one
-// refill serves the successors where their paths join.
+// Refills at a block that reads the value run as often as the block; at one that writes it anew, never. At any other block they run
+// as often as the block or as the most frequent refills of one of its successors, whichever is less. The maximum counts and not the
+// sum, since mostly one refill serves the successors where their paths join.
 void NextUse::find_refills(const ir::Cfg& cfg, std::span<const std::int64_t> frequency) {
   fewest_refills_.assign(writes_.size(), 0);
   std::vector<std::int64_t> behind(size_);

@@ -30,11 +30,12 @@ struct SplitCandidates {
   [[nodiscard]] std::uint32_t operator[](ir::VRegId v) const { return number_of[v.index()]; }
 };
 
-// Whether an operand needs what its vreg held before the instruction; whether it is a def that needs nothing of it; and whether it
-// is one that may be in another register than what was there before: defs of parts and guarded ones hold their register from the
-// moment at which uses are read.
+// True if an operand needs a value that its vreg held before the instruction.
 [[nodiscard]] bool needs_old_value(const ir::Function& f, const Liveness& live, const ir::Inst& inst, std::size_t operand);
+// True of a def that needs no such value.
 [[nodiscard]] bool is_new_value(const ir::Function& f, const Liveness& live, const ir::Inst& inst, std::size_t operand);
+// True of a new value that may stand in another register than the old one did. Guarded defs and defs of parts may not, because they
+// hold their register from the moment at which uses are read.
 [[nodiscard]] bool begins_piece(const ir::Function& f, const Liveness& live, const ir::Inst& inst, std::size_t operand);
 
 // By block.

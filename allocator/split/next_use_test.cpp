@@ -1,5 +1,7 @@
 #include "allocator/split/next_use.h"
 
+#include <optional>
+
 #include <gtest/gtest.h>
 
 #include "allocator/testing.h"
@@ -22,6 +24,7 @@ struct Subject {
       }
       if (!local) candidates.num_global = candidates.size();
     }
+    next.emplace(f, cfg, live, candidates, BlockWeights{frequency, depths});
   }
   ir::Function f;
   ir::Cfg cfg;
@@ -29,12 +32,12 @@ struct Subject {
   std::vector<int> depths;
   std::vector<std::int64_t> frequency;
   SplitCandidates candidates;
+  std::optional<NextUse> next;
 };
 
 TEST(NextUse, CountsInstructionsInABlock) {
   const Subject s(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -44,46 +47,16 @@ TEST(NextUse, CountsInstructionsInABlock) {
       #5 exit
 )",
                   {0, 1});
-  const NextUse next(s.f, s.cfg, s.live, s.candidates, {s.frequency, s.depths});
-  EXPECT_EQ(next.behind(0, 0), 2);
-  EXPECT_EQ(next.behind(0, 2), NextUse::kNever) << "defined anew before it is read";
-  EXPECT_EQ(next.behind(0, 3), 1);
-  EXPECT_EQ(next.behind(1, 1), 3);
-  EXPECT_EQ(next.behind(1, 4), NextUse::kNever);
-}
-
-TEST(NextUse, WhatIsBehindALoopIsFarFromInsideIt) {
-  const Subject s(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 P pred
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 bra -> b1
-    block b1
-      #3 st %0 !write
-      #4 %2 = isetp 0
-      #5 cbra %2 -> b1, b2
-    block b2
-      #6 st %1 !write
-      #7 exit
-)");
-  const NextUse next(s.f, s.cfg, s.live, s.candidates, {s.frequency, s.depths});
-  EXPECT_EQ(next.behind(0, 0), 3);
-  EXPECT_EQ(next.behind(0, 3), 3) << "around the loop";
-  EXPECT_EQ(next.at_head(1, 1), NextUse::kLeavesLoop + 4);
-  EXPECT_EQ(next.at_head(1, 2), 1);
-  EXPECT_TRUE(next.is_live_at_head(1, 1));
-  EXPECT_FALSE(next.is_live_at_head(2, 1)) << "written before it is read";
-  EXPECT_FALSE(next.is_live_at_head(0, 2));
+  EXPECT_EQ(s.next->behind(0, 0), 2);
+  EXPECT_EQ(s.next->behind(0, 2), NextUse::kNever) << "defined anew before it is read";
+  EXPECT_EQ(s.next->behind(0, 3), 1);
+  EXPECT_EQ(s.next->behind(1, 1), 3);
+  EXPECT_EQ(s.next->behind(1, 4), NextUse::kNever);
 }
 
 // A loop that runs ten times reads %0; %1 is read behind it, or in one arm and behind both.
-TEST(NextUse, RefillsStandWhereTheyAreExecutedLeast) {
-  const Subject s(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+constexpr std::string_view kLoop = R"(
+    vreg %0..%1 R b32
     vreg %2 P pred
     block b0
       #0 %0 = ld 0
@@ -102,28 +75,30 @@ TEST(NextUse, RefillsStandWhereTheyAreExecutedLeast) {
     block b4
       #10 st %1 !write
       #11 exit
-)");
-  const NextUse next(s.f, s.cfg, s.live, s.candidates, {s.frequency, s.depths});
-  EXPECT_EQ(next.fewest_refills(0, 1), 10) << "the loop reads it";
-  EXPECT_EQ(next.fewest_refills(1, 1), 1) << "behind the loop, at the head of b2";
-  EXPECT_EQ(next.fewest_refills(1, 0), 0) << "written before it is read";
-  EXPECT_EQ(next.fewest_refills(0, 2), 0) << "dead";
+)";
+
+TEST(NextUse, WhatIsBehindALoopIsFarFromInsideIt) {
+  const Subject s(kLoop);
+  EXPECT_EQ(s.next->behind(0, 0), 3);
+  EXPECT_EQ(s.next->behind(0, 3), 3) << "around the loop";
+  EXPECT_EQ(s.next->at_head(1, 1), NextUse::kLeavesLoop + 6);
+  EXPECT_EQ(s.next->at_head(1, 2), 3);
+  EXPECT_TRUE(s.next->is_live_at_head(1, 1));
+  EXPECT_FALSE(s.next->is_live_at_head(2, 1)) << "written before it is read";
+  EXPECT_FALSE(s.next->is_live_at_head(0, 2));
+}
+
+TEST(NextUse, RefillsStandWhereTheyAreExecutedLeast) {
+  const Subject s(kLoop);
+  EXPECT_EQ(s.next->fewest_refills(0, 1), 10) << "the loop reads it";
+  EXPECT_EQ(s.next->fewest_refills(1, 1), 1) << "behind the loop, at the head of b2";
+  EXPECT_EQ(s.next->fewest_refills(1, 0), 0) << "written before it is read";
+  EXPECT_EQ(s.next->fewest_refills(0, 2), 0) << "dead";
 }
 
 TEST(NextUse, AGuardedDefNeedsTheOldValue) {
-  const Subject s(R"(
-    vreg %0 R b32
-    vreg %1 P pred
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = isetp 0
-      #2 @%1 %0 = ld 1
-      #3 st %0 !write
-      #4 exit
-)",
-                  {0, 1});
-  const NextUse next(s.f, s.cfg, s.live, s.candidates, {s.frequency, s.depths});
-  EXPECT_EQ(next.behind(0, 0), 2);
+  const Subject s(testing::kGuardedDef, {0, 1});
+  EXPECT_EQ(s.next->behind(0, 0), 2);
 }
 
 }  // namespace

@@ -5,15 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "allocator/program/names.h"
 #include "allocator/spill_code/location.h"
 
 namespace regduel::allocator {
-
-using ir::BlockId;
-using ir::Inst;
-using ir::Operand;
-using ir::RegFile;
-using ir::VRegId;
 
 namespace {
 
@@ -152,18 +147,17 @@ class Walk {
       others_[k].assign(2 * static_cast<std::size_t>(live_.num_numbered()) + 2, {});
       all_[k].assign(2 * static_cast<std::size_t>(live_.num_numbered()) + 2, 0);
     }
-    const auto row = [](Point p) { return (static_cast<std::size_t>(p) + 1) / 2; };
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
       const std::size_t k = ir::index(f_.vregs[v].file());
       if (!registers_.is_scarce[k]) continue;
       const bool is_other = candidates_[VRegId(v)] == SplitCandidates::kNone && !f_.vregs[v].is_architectural();
       for (const Interval& i : live_.range(v)) {
         const int units = f_.vregs[v].units();
-        all_[k][row(i.begin)] += units;
-        all_[k][row(i.end)] -= units;
+        all_[k][first_row(i)] += units;
+        all_[k][end_row(i)] -= units;
         if (!is_other) continue;
-        others_[k][row(i.begin)] += Units::of_vreg(f_.vregs[v]);
-        others_[k][row(i.end)] -= Units::of_vreg(f_.vregs[v]);
+        others_[k][first_row(i)] += Units::of_vreg(f_.vregs[v]);
+        others_[k][end_row(i)] -= Units::of_vreg(f_.vregs[v]);
       }
     }
     for (std::size_t k = 0; k < ir::kNumFiles; ++k) {
@@ -309,21 +303,15 @@ class Walk {
     for (const std::uint32_t c : kept_) is_kept_[c] = 0;
     for (const Operand& op : ops)  // a value that keeps old bytes cannot leave before the instruction
       if (op.is_vreg() && op.writes() && candidates_[op.vreg()] != SplitCandidates::kNone) is_kept_[candidates_[op.vreg()]] = 1;
-    clobbers(ops);
+    if (!ops.empty() && ops.back().role == Role::Clobber) clobbers(inst);
     write(inst);
   }
-  void clobbers(std::span<const Operand> ops) {
-    ir::PerFile<UnitSet> clobbered;
-    bool any = false;
-    for (std::size_t o = ops.size(); o-- > 0 && ops[o].role == ir::Role::Clobber;) {
-      clobbered[ir::index(ops[o].preg().file)] |= units_of(ops[o].preg());
-      any = true;
-    }
-    if (!any) return;
+  void clobbers(const Inst& inst) {
     for (const RegFile file : ir::kAllFiles) {
-      const std::size_t k = ir::index(file);
-      if (!registers_.is_scarce[k] || clobbered[k].none()) continue;
-      limit(file, Units::of_set(registers_.budget.allocatable[k] - clobbered[k]) - others_at(file, number_, true));
+      if (!registers_.is_scarce[ir::index(file)]) continue;
+      const UnitSet clobbered = clobbered_units(f_, inst, file);
+      if (clobbered.none()) continue;
+      limit(file, Units::of_set(registers_.budget.allocatable[ir::index(file)] - clobbered) - others_at(file, number_, true));
     }
   }
   void write(const Inst& inst) {

@@ -50,9 +50,7 @@ std::vector<std::string> events(const Residence& r) {
 
 TEST(Residence, TheOneThatIsUsedLastLeaves) {
   const auto f = testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -70,9 +68,7 @@ TEST(Residence, TheOneThatIsUsedLastLeaves) {
 // %1 is used later than %0, but costs four bytes and a store; %0 is computed again by one instruction.
 TEST(Residence, WhatIsComputedAgainLeavesFirst) {
   const auto f = testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = const 0
       #1 %1 = ld 1
@@ -89,10 +85,7 @@ TEST(Residence, WhatIsComputedAgainLeavesFirst) {
 // At #6 %0 is in memory already, so that it leaves for less than %2, which is used last.
 TEST(Residence, WhatIsInMemoryLeavesBeforeWhatHasToBeStored) {
   const auto f = testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
+    vreg %0..%3 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -109,7 +102,7 @@ TEST(Residence, WhatIsInMemoryLeavesBeforeWhatHasToBeStored) {
   EXPECT_THAT(events(residence(f, 2)), ElementsAre("leave 0 before 2", "load 0 before 4", "leave 0 before 6", "load 0 before 8"));
 }
 
-// Both arms need both registers. What b3 reads comes back there: on the edges it would be twice.
+// Both arms need both registers. The value that b3 reads comes back there, since on the edges it would be refilled twice.
 TEST(Residence, BehindAJoinOneRefillServesBothArms) {
   const auto f = testing::program(R"(
     vreg %0 R b32
@@ -162,22 +155,7 @@ TEST(Residence, WhatLeftInOneArmComesBackOnItsEdge) {
 // A pair needs both registers behind the read of %0. That the end of the loop leaves %0 in one is a guess, which the second walk
 // sees to be wrong: a refill on the way back saves none at the read.
 TEST(Residence, ALaterWalkKnowsWhatTheEndOfALoopLeaves) {
-  const auto f = testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b64
-    vreg %2 P pred
-    block b0
-      #0 %0 = ld 0
-      #1 bra -> b1
-    block b1
-      #2 st %0 !write
-      #3 %1 = ld 1
-      #4 st %1 !write
-      #5 %2 = isetp 0
-      #6 cbra %2 -> b1, b2
-    block b2
-      #7 exit
-)");
+  const auto f = testing::program(testing::kReadInALoop);
   EXPECT_THAT(residence(f, 2, 1).at_head[1], ElementsAre(0));
   const Residence r = residence(f, 2, 2);
   EXPECT_THAT(r.at_head[1], IsEmpty());
@@ -186,8 +164,7 @@ TEST(Residence, ALaterWalkKnowsWhatTheEndOfALoopLeaves) {
 
 TEST(Residence, PairsHaveNoUseForAUnitAlone) {
   const auto f = testing::program(R"(
-    vreg %0 R b64
-    vreg %1 R b64
+    vreg %0..%1 R b64
     vreg %2 R b32
     block b0
       #0 %0 = ld 0
@@ -224,8 +201,7 @@ TEST(Residence, AQuadTakesPairsWhole) {
 // A clobber leaves one register of two: of the values that live across it, the one that is used later leaves.
 TEST(Residence, ClobbersTakeRoom) {
   const auto f = testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -240,8 +216,7 @@ TEST(Residence, ClobbersTakeRoom) {
 // Of a guarded def the old value stays, so that it cannot leave at the clobbers of the same instruction.
 TEST(Residence, WhatAGuardedDefKeepsStays) {
   const auto f = testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 P pred
     block b0
       #0 %0 = ld 0
@@ -257,9 +232,7 @@ TEST(Residence, WhatAGuardedDefKeepsStays) {
 
 TEST(Residence, AtTheHeadOfALoopStandsWhatItReads) {
   const auto f = testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     vreg %3 P pred
     block b0
       #0 %0 = ld 0
@@ -284,9 +257,7 @@ TEST(Residence, AtTheHeadOfALoopStandsWhatItReads) {
 // %0 leaves for b0, and the loop would have room for it; but it is read behind the loop only, where it can come back as well.
 TEST(Residence, NothingComesBackForALoopThatDoesNotReadIt) {
   const auto f = testing::program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     vreg %3 P pred
     block b0
       #0 %0 = ld 0

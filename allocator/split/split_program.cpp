@@ -5,18 +5,11 @@
 #include <algorithm>
 #include <map>
 
+#include "allocator/program/names.h"
 #include "base/check_macro.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
-
-using ir::BlockId;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
-using ir::Role;
-using ir::VRegId;
 
 namespace {
 
@@ -56,7 +49,7 @@ class Splitter {
     bool stores = false;
     std::uint32_t node = kNone;
   };
-  // What happens to the memory of a candidate in one block, in order.
+  // An event in the life of a candidate in one block that concerns its memory, in order.
   struct Change {
     enum class Kind : std::uint8_t { Load, Leave, Def, DefInMemory } kind;
     std::uint32_t candidate;

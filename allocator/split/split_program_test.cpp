@@ -49,9 +49,7 @@ TEST(SplitProgram, AValueComesBackForAllItsNextUses) {
 // %0 is idle in the loop, where all registers are needed: it goes before it and comes back behind it, and #1 and #8 read registers.
 TEST(SplitProgram, WhatIsIdleInALoopLeavesOnlyThere) {
   const auto a = testing::allocate(program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     vreg %3 P pred
     block b0
       #0 %0 = ld 0
@@ -104,23 +102,7 @@ TEST(SplitProgram, WhatALoopReadsIsRefilledBeforeIt) {
 
 // The value is defined before the loop and leaves its register in it: one store behind the def, none in the loop.
 TEST(SplitProgram, StoresStandWhereTheyAreExecutedLeast) {
-  const auto a = testing::allocate(program(R"(
-    vreg %0 R b32
-    vreg %1 R b64
-    vreg %2 P pred
-    block b0
-      #0 %0 = ld 0
-      #1 bra -> b1
-    block b1
-      #2 st %0 !write
-      #3 %1 = ld 1
-      #4 st %1 !write
-      #5 %2 = isetp 0
-      #6 cbra %2 -> b1, b2
-    block b2
-      #7 exit
-)"),
-                                   limits(2));
+  const auto a = testing::allocate(program(testing::kReadInALoop), limits(2));
   EXPECT_EQ(count(a, 0, ir::Op::Spill), 1);
   EXPECT_EQ(count(a, 1, ir::Op::Spill), 0);
   EXPECT_EQ(count(a, 1, ir::Op::Refill), 1);
@@ -129,8 +111,7 @@ TEST(SplitProgram, StoresStandWhereTheyAreExecutedLeast) {
 // A call leaves one register: what lives across it goes right before and comes back behind, in the call's own block.
 TEST(SplitProgram, SplitAroundACall) {
   const auto a = testing::allocate(program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 P pred
     block b0
       #0 %0 = ld 0
@@ -151,7 +132,7 @@ TEST(SplitProgram, SplitAroundACall) {
   EXPECT_EQ(count(a, 1, ir::Op::Refill), 1);
 }
 
-// What is computed again is not stored: its def moves to where the value is needed.
+// A rematerialised value is not stored; its def is repeated where the value is needed.
 TEST(SplitProgram, RematerialisedPiecesNeedNoStore) {
   const auto a = testing::allocate(program(R"(
     vreg %0 R b32
@@ -171,43 +152,13 @@ TEST(SplitProgram, RematerialisedPiecesNeedNoStore) {
 
 // A parallel copy on an edge takes from memory and leaves in memory what has no register.
 TEST(SplitProgram, PhisOfValuesInMemory) {
-  const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 P pred
-    vreg %3 R b64
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 bra -> b1
-    block b1
-      #3 %0 = phi b0: %0, b1: %1
-      #4 %1 = phi b0: %1, b1: %0
-      #5 %3 = ld 3
-      #6 st %3 !write
-      #7 %2 = isetp 0
-      #8 cbra %2 -> b1, b2
-    block b2
-      #9 st %0 !write
-      #10 st %1 !write
-      #11 exit
-)");
+  const auto f = program(testing::kSwapInALoop);
   for (const int registers : {2, 3, 4}) testing::allocate(f, limits(registers));
 }
 
 // Nothing is split where everything fits, and a program that may not be split is spilled as a whole.
 TEST(SplitProgram, OnlyWhereSomethingDoesNotFit) {
-  const auto f = program(R"(
-    vreg %0 R b32
-    vreg %1 R b64
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 st %1 !write
-      #3 st %0 !write
-      #4 st %0 !write
-      #5 exit
-)");
+  const auto f = program(testing::kReadTwice);
   EXPECT_THAT(block(testing::allocate(f, limits(3)), 0), Not(HasSubstr("refill")));
   const auto whole = testing::allocate(f, limits(2), {{"FatPointRefillReuse", "0"}, {"FatPointSplitLiveRanges", "0"}});
   EXPECT_EQ(count(whole, 0, ir::Op::Refill), 2);

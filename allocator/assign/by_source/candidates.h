@@ -8,8 +8,10 @@
 //
 // The source has six hash tables (FNV-1a, 32 bits), two of each kind, and does not say how these differ. Numbers of vregs are dense,
 // so a table by number takes their place. A candidate is tried before the scan, and taken only if it is free of hard conflict
-// (DECISIONS "candidate before or after commit"), which may_take decides. Source: source 000
-// "Interference Builder" (hash), "Pre-Allocated Candidate Check", "Pre-Allocation Pass". Tested by candidates_test.cpp.
+// (DECISIONS "candidate before or after commit"), which may_take decides.
+//
+// Source: source 000 "Interference Builder" (hash), "Pre-Allocated Candidate Check", "Pre-Allocation Pass". Tested by
+// candidates_test.cpp.
 #pragma once
 
 #include <cstddef>

@@ -9,17 +9,10 @@
 #include "allocator/assign/bank_moves.h"
 #include "allocator/assign/banks.h"
 #include "allocator/assign/placement.h"
-#include "base/check_macro.h"
+#include "allocator/program/names.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
-
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
-using ir::RegFile;
-using ir::VRegId;
 
 namespace {
 
@@ -59,8 +52,8 @@ class MemoryFacing {
 // Tables that all levels share.
 class WalkTables {
  public:
-  WalkTables(const FileAllocator& allocator, const WalkOptions& options)
-      : round(allocator.round()), present(allocator.vregs_without(options.absent)) {
+  WalkTables(const FileAllocator& allocator, std::span<const VRegId> absent, std::span<const Location> spilled_to)
+      : round(allocator.round()), if_spilled(spilled_to), present(allocator.vregs_without(absent)) {
     // By start; of those that begin at one moment, the one with the least choice comes first.
     struct Newcomer {
       std::tuple<Point, bool, int, int, int> rank;
@@ -92,6 +85,7 @@ class WalkTables {
   }
 
   const Round& round;
+  std::span<const Location> if_spilled;
   std::vector<VRegId> present, newcomers;
 
  private:
@@ -114,20 +108,14 @@ class WalkTables {
 // One level.
 class InstructionWalk {
  public:
-  InstructionWalk(const FileAllocator& a, const WalkOptions& options, WalkTables& tables, int level)
-      : a_(a), round_(a.round()), f_(a.round().lowered.f), options_(options), tables_(tables), level_(kLevels[level]),
-        attempt_{.may_spill = true,
-                 .has_affinity = options.has_affinity,
-                 .threshold = options.threshold,
-                 .relaxation = options.relaxation,
-                 .kept = options.kept,
-                 .listener = options.listener},
-        placement_(a, attempt_, {.array_width = std::max(a.limit(), 1), .counts_hints = false, .level = level}) {
+  InstructionWalk(const FileAllocator& a, const AttemptOptions& options, WalkTables& tables, int level)
+      : a_(a), round_(a.round()), f_(a.round().lowered.f), tables_(tables), level_(kLevels[level]),
+        placement_(a, options, {.array_width = std::max(a.limit(), 1), .counts_hints = false, .level = level}) {
     facts_.level = level;
   }
 
   // Recursive: level after level, as long as an instruction has to be pinned.
-  static Attempt best_of_levels(const FileAllocator& a, const WalkOptions& options, WalkTables& tables, int level,
+  static Attempt best_of_levels(const FileAllocator& a, const AttemptOptions& options, WalkTables& tables, int level,
                                 WalkFacts& facts) {
     InstructionWalk walk(a, options, tables, level);
     Attempt result = walk.run();
@@ -158,12 +146,12 @@ class InstructionWalk {
       facts_.bank_conflicts = banks->count(placement_.homes());
     }
     for (const VRegId v : placement_.to_spill()) facts_.remat_victims += is_remat(v) ? 1 : 0;
-    if (options_.facts != nullptr) facts_.epochs = tables_.epoch_at(round_.live.num_numbered());
+    facts_.epochs = tables_.epoch_at(round_.live.num_numbered());
     return placement_.conclude();
   }
 
   [[nodiscard]] bool is_remat(VRegId v) const {
-    return v.index() < options_.if_spilled.size() && options_.if_spilled[v.index()].is_recomputed();
+    return v.index() < tables_.if_spilled.size() && tables_.if_spilled[v.index()].is_recomputed();
   }
   [[nodiscard]] bool is_live_now(VRegId v) const { return contains(placement_.range(v), now_); }
   [[nodiscard]] UnitSet units_of(VRegId v) const {
@@ -176,12 +164,12 @@ class InstructionWalk {
   // read here and lives on could be in memory by the time defs are written.
   [[nodiscard]] UnitSet used() const {
     UnitSet set;
-    const auto ops = f_.operands_of(f_.insts[round_.live.inst_at(now_ / 4)]);
+    const auto ops = f_.operands_of(f_.insts[round_.live.inst_at(now_.inst())]);
     const bool is_guarded = ir::is_guarded(ops);
     for (const Operand& op : ops) {
       if (!op.is_vreg() || f_.vreg(op.vreg()).file() != a_.file() || placement_.home(op.vreg()) < 0) continue;
       const bool at_reads = !op.writes() || op.reads() || is_guarded || op.is_early_clobber() || !op.part.is_whole();
-      if (level_.by_unit && !(now_ == read_point(now_ / 4) ? at_reads : op.writes())) continue;
+      if (level_.by_unit && !(now_ == read_point(now_.inst()) ? at_reads : op.writes())) continue;
       set |= units_of(op.vreg());
     }
     return set;
@@ -215,7 +203,7 @@ class InstructionWalk {
     const auto range_a = placement_.range(a), range_b = placement_.range(b);
     if (range_a.back().end != range_b.back().end) return range_a.back().end > range_b.back().end;
     if (const bool facing = tables_.is_memory_facing(a); facing != tables_.is_memory_facing(b)) return facing;
-    const int epoch_a = tables_.epoch_at(range_a[0].begin / 4), epoch_b = tables_.epoch_at(range_b[0].begin / 4);
+    const int epoch_a = tables_.epoch_at(range_a[0].begin.inst()), epoch_b = tables_.epoch_at(range_b[0].begin.inst());
     if (epoch_a != epoch_b) return epoch_a < epoch_b;
     return a < b;
   }
@@ -276,12 +264,10 @@ class InstructionWalk {
   const FileAllocator& a_;
   const Round& round_;
   const Function& f_;
-  const WalkOptions& options_;
   WalkTables& tables_;
   const Flags level_;
-  const AttemptOptions attempt_;
   Placement placement_;
-  Point now_ = 0;  // the moment, R or W, at which the range of the vreg at hand begins
+  Point now_;  // the moment, R or W, at which the range of the vreg at hand begins
   WalkFacts facts_;
 };
 
@@ -290,12 +276,12 @@ bool is_cheaper(const Attempt& a, const Attempt& b) {
   return rank(a) < rank(b);
 }
 
-Attempt walk_instructions(const Round& round, const FileAllocator& allocator, RegFile file, const WalkOptions& options) {
-  REGDUEL_CHECK(&round == &allocator.round() && file == allocator.file(), "the allocator is of another round or file");
-  WalkTables tables(allocator, options);
-  WalkFacts facts;
-  Attempt result = InstructionWalk::best_of_levels(allocator, options, tables, 0, facts);
-  if (options.facts != nullptr) *options.facts = facts;
+Attempt walk_instructions(const FileAllocator& allocator, const AttemptOptions& options, std::span<const Location> if_spilled,
+                          WalkFacts* facts) {
+  WalkTables tables(allocator, options.absent, if_spilled);
+  WalkFacts counted;
+  Attempt result = InstructionWalk::best_of_levels(allocator, options, tables, 0, counted);
+  if (facts != nullptr) *facts = counted;
   return result;
 }
 

@@ -1,6 +1,6 @@
 // The instruction walk: an attempt with spilling that replaces assign() with knob 622.
 //
-// It is a linear scan. Vregs come in the order in which their ranges begin, and each gets its home, for its whole range, at that
+// The walk is a linear scan. Vregs come in the order in which their ranges begin, and each gets its home, for its whole range, at that
 // moment. A position is free if the occupancy has no conflict over the whole range, so that holes, clobbers, moments of rets and
 // blocked units are respected as in any attempt. Precoloured vregs have their places before the walk begins; so have vregs that keep
 // the home of an earlier round.
@@ -63,21 +63,12 @@ struct WalkFacts {
   int bank_conflicts = 0;  // that are left
 };
 
-struct WalkOptions {
-  std::span<const int> kept = {};             // as in AttemptOptions
-  std::span<const ir::VRegId> absent = {};    // as in AttemptOptions
-  std::span<const Location> if_spilled = {};  // by vreg of the program before spill code: its location if it is spilled
-  int threshold = 50;                         // knob 684
-  bool has_affinity = true;                   // as in AttemptOptions
-  Relaxation relaxation = {};                 // as in AttemptOptions
-  WalkFacts* facts = nullptr;                 // null = not asked
-  AttemptListener* listener = nullptr;        // as in AttemptOptions
-};
-
-// Requires that the allocator is of this round and file. Ensures that homes are hard-conflict free.
+// Requires options of kind Evicting. Ensures that homes are hard-conflict free.
+//   if_spilled   by vreg of the program before spill code: its location if it is spilled; empty = none is rematerialised
+//   facts        null = not asked
 // Cost: as an attempt with eviction; up to three times that if an instruction has to be pinned.
-[[nodiscard]] Attempt walk_instructions(const Round& round, const FileAllocator& allocator, ir::RegFile file,
-                                        const WalkOptions& options);
+[[nodiscard]] Attempt walk_instructions(const FileAllocator& allocator, const AttemptOptions& options,
+                                        std::span<const Location> if_spilled, WalkFacts* facts = nullptr);
 
 // Whether `a` is the better of two attempts with spilling of one round and file: it fits; fewer pins; less spill cost.
 [[nodiscard]] bool is_cheaper(const Attempt& a, const Attempt& b);

@@ -18,14 +18,14 @@ using ::testing::IsEmpty;
 
 struct Scene : testing::LoweredRound {
   WalkFacts facts;
-  WalkOptions options;
+  AttemptOptions options{.kind = AttemptKind::Evicting};
+  std::span<const Location> if_spilled = plan.if_spilled;
 
-  explicit Scene(const ir::Function& before, int limit) : LoweredRound(before, limit) {
-    options.if_spilled = plan.if_spilled;
-    options.facts = &facts;
+  explicit Scene(const ir::Function& before, int limit) : LoweredRound(before, limit) {}
+  Scene(int limit, std::string_view body) : LoweredRound(limit, body) {}
+  Attempt walk(ir::RegFile file = ir::RegFile::R) {
+    return walk_instructions(FileAllocator(round, file), options, if_spilled, &facts);
   }
-  Scene(std::string_view body, int limit) : Scene(testing::program(body), limit) {}
-  Attempt walk(ir::RegFile file = ir::RegFile::R) { return walk_instructions(round, FileAllocator(round, file), file, options); }
 };
 
 std::vector<std::uint32_t> spilled(const Attempt& a) {
@@ -36,9 +36,7 @@ std::vector<std::uint32_t> spilled(const Attempt& a) {
 
 // %0, %1 and %2 are live together behind #2, where %2 begins; %0 ends before the others.
 constexpr std::string_view kThree = R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -49,7 +47,7 @@ constexpr std::string_view kThree = R"(
 )";
 
 TEST(InstructionWalk, EachGetsItsHomeWhereItsRangeBegins) {
-  Scene s(kThree, 8);
+  Scene s(8, kThree);
   const Attempt a = s.walk();
   EXPECT_TRUE(a.fits);
   EXPECT_THAT(a.home, ElementsAre(0, 1, 2));
@@ -61,9 +59,8 @@ TEST(InstructionWalk, EachGetsItsHomeWhereItsRangeBegins) {
 
 TEST(InstructionWalk, HolesAreFreeForOthersAndRangesAreSeenToTheirEnd) {
   const auto homes = [](std::string_view last, int limit) {
-    return Scene(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    return Scene(limit, R"(
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 st %0 !write
@@ -71,10 +68,9 @@ TEST(InstructionWalk, HolesAreFreeForOthersAndRangesAreSeenToTheirEnd) {
       #3 st %1 !write
       #4 %0 = ld 2
       #5 )" + std::string(last) +
-                     R"( !write
+                            R"( !write
       #6 exit
-)",
-                 limit)
+)")
         .walk()
         .home;
   };
@@ -83,10 +79,8 @@ TEST(InstructionWalk, HolesAreFreeForOthersAndRangesAreSeenToTheirEnd) {
 }
 
 TEST(InstructionWalk, PressureFallsToWhatIsLiveInAtABlockBoundary) {
-  Scene s(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+  Scene s(2, R"(
+    vreg %0..%2 R b32
     vreg %3 P pred
     block b0
       #0 %0 = ld 0
@@ -100,29 +94,26 @@ TEST(InstructionWalk, PressureFallsToWhatIsLiveInAtABlockBoundary) {
     block b2
       #7 st %0 !write
       #8 exit
-)",
-          2);
+)");
   EXPECT_TRUE(s.walk().fits);
   EXPECT_EQ(FileAllocator(s.round, ir::RegFile::R).max_live(), 2);
 }
 
 TEST(InstructionWalk, ClobbersAreHardAndTheEpochAdvancesAtCalls) {
-  Scene s(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+  Scene s(8, R"(
+    vreg %0..%1 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = call "f" clobbers R0:R2
       #2 st %0, %1 !write
       #3 exit
-)",
-          8);
+)");
   EXPECT_THAT(s.walk().home, ElementsAre(3, 0));
   EXPECT_EQ(s.facts.epochs, 1);
 }
 
 TEST(InstructionWalk, FirstCandidateIsTheCheapestAUnit) {
-  Scene s(kThree, 2);
+  Scene s(2, kThree);
   s.cost = {100, 10, 50};
   const Attempt a = s.walk();
   EXPECT_THAT(spilled(a), ElementsAre(1));
@@ -130,18 +121,16 @@ TEST(InstructionWalk, FirstCandidateIsTheCheapestAUnit) {
   EXPECT_EQ(s.facts.first_candidates, 1);
   EXPECT_EQ(s.facts.fallback_candidates + s.facts.newcomers, 0);
 
-  Scene pair(R"(
+  Scene pair(3, R"(
     vreg %0 R b64
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %1..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
       #2 %2 = ld 2
       #3 st %0, %1, %2 !write
       #4 exit
-)",
-             3);
+)");
   pair.cost = {100, 60, 500};
   EXPECT_THAT(spilled(pair.walk()), ElementsAre(1));  // the fallback candidate costs less in all
   EXPECT_EQ(pair.facts.fallback_candidates, 1);
@@ -151,27 +140,24 @@ TEST(InstructionWalk, FirstCandidateIsTheCheapestAUnit) {
 }
 
 TEST(InstructionWalk, AmongEqualsTheLongestRemainingRangeThenTheLowerNumber) {
-  Scene s(kThree, 2);
+  Scene s(2, kThree);
   s.cost = {10, 10, 50};
   EXPECT_THAT(spilled(s.walk()), ElementsAre(1));  // %0 ends before it
-  Scene both(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+  Scene both(2, R"(
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
       #2 %2 = ld 2
       #3 st %0, %1, %2 !write
       #4 exit
-)",
-             2);
+)");
   both.cost = {10, 10, 50};
   EXPECT_THAT(spilled(both.walk()), ElementsAre(0));
 }
 
 TEST(InstructionWalk, TheNewcomerIsACandidateToo) {
-  Scene s(kThree, 2);
+  Scene s(2, kThree);
   s.cost = {100, 50, 10};
   EXPECT_THAT(spilled(s.walk()), ElementsAre(2));
   EXPECT_EQ(s.facts.newcomers, 1);
@@ -179,10 +165,8 @@ TEST(InstructionWalk, TheNewcomerIsACandidateToo) {
 }
 
 TEST(InstructionWalk, WhoCanBeRematerialisedGoesFirstAmongEquals) {
-  Scene s(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+  Scene s(2, R"(
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = const 5 !remat
@@ -190,21 +174,18 @@ TEST(InstructionWalk, WhoCanBeRematerialisedGoesFirstAmongEquals) {
       #3 st %1 !write
       #4 st %0, %2 !write
       #5 exit
-)",
-          2);
+)");
   s.cost = {10, 10, 50};
   EXPECT_THAT(spilled(s.walk()), ElementsAre(1));  // although %0 lives longer
   EXPECT_EQ(s.facts.remat_victims, 1);
-  s.options.if_spilled = {};
+  s.if_spilled = {};
   EXPECT_THAT(spilled(s.walk()), ElementsAre(0));
   EXPECT_EQ(s.facts.remat_victims, 0);
 }
 
 TEST(InstructionWalk, WhatIsLoadedOrOnlyStoredGoesFirstAmongEquals) {
   constexpr std::string_view body = R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = mov 0
       #1 %1 = KIND 1
@@ -216,7 +197,7 @@ TEST(InstructionWalk, WhatIsLoadedOrOnlyStoredGoesFirstAmongEquals) {
     std::string text(body);
     text.replace(text.find("KIND 1"), 6, kind);
     text.replace(text.find("END %0, %1, %2"), 14, end);
-    Scene s(text, 2);
+    Scene s(2, text);
     s.cost = {10, 10, 50};
     return spilled(s.walk());
   };
@@ -227,10 +208,8 @@ TEST(InstructionWalk, WhatIsLoadedOrOnlyStoredGoesFirstAmongEquals) {
 }
 
 TEST(InstructionWalk, TheEarlierEpochGoesFirstAmongEquals) {
-  Scene s(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+  Scene s(2, R"(
+    vreg %0..%2 R b32
     block b0
       #0 %1 = mov 1
       #1 call "f"
@@ -238,17 +217,14 @@ TEST(InstructionWalk, TheEarlierEpochGoesFirstAmongEquals) {
       #3 %2 = mov 2
       #4 use %0, %1, %2
       #5 exit
-)",
-          2);
+)");
   s.cost = {10, 10, 50};
   EXPECT_THAT(spilled(s.walk()), ElementsAre(1));
 }
 
 // At #2 the cheapest, %0, is an operand.
 constexpr std::string_view kOperand = R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -258,14 +234,14 @@ constexpr std::string_view kOperand = R"(
 )";
 
 TEST(InstructionWalk, OperandsOfTheInstructionMustNotBeSpilled) {
-  Scene s(kOperand, 2);
+  Scene s(2, kOperand);
   s.cost = {1, 10, 100};
   EXPECT_THAT(spilled(s.walk()), ElementsAre(1));
   EXPECT_EQ(s.facts.level, 0);
 }
 
 TEST(InstructionWalk, FallbackLevelSparesOnlyWhatTheMomentHolds) {
-  Scene s(kOperand, 2);
+  Scene s(2, kOperand);
   s.cost = {1, kUnspillable, 0};
   s.make_temporary(2, 2);
   const Attempt a = s.walk();
@@ -276,7 +252,7 @@ TEST(InstructionWalk, FallbackLevelSparesOnlyWhatTheMomentHolds) {
 }
 
 TEST(InstructionWalk, ATemporaryThatFindsNothingGetsItsInstructionPinned) {
-  Scene s(kOperand, 2);
+  Scene s(2, kOperand);
   s.cost = {kUnspillable, kUnspillable, 0};
   s.make_temporary(2, 2);
   const Attempt a = s.walk();
@@ -287,7 +263,7 @@ TEST(InstructionWalk, ATemporaryThatFindsNothingGetsItsInstructionPinned) {
 }
 
 TEST(InstructionWalk, FallbackCandidateMayLiveLaterOnly) {
-  Scene s(R"(
+  Scene s(1, R"(
     vreg %0 R b32
     vreg %1 R b32 fixed R0
     block b0
@@ -296,8 +272,7 @@ TEST(InstructionWalk, FallbackCandidateMayLiveLaterOnly) {
       #2 st %1 !write
       #3 st %0 !write
       #4 exit
-)",
-          1);
+)");
   s.cost = {100, 10};
   const Attempt a = s.walk();
   EXPECT_THAT(spilled(a), ElementsAre(1));
@@ -310,9 +285,8 @@ TEST(InstructionWalk, FallbackCandidateMayLiveLaterOnly) {
 }
 
 TEST(InstructionWalk, SeveralMakeRoomForATuple) {
-  Scene s(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+  Scene s(2, R"(
+    vreg %0..%1 R b32
     vreg %2 R b64
     block b0
       #0 %0 = ld 0
@@ -320,8 +294,7 @@ TEST(InstructionWalk, SeveralMakeRoomForATuple) {
       #2 %2 = ld 2
       #3 st %0, %1, %2 !write
       #4 exit
-)",
-          2);
+)");
   s.cost = {10, 10, 500};
   const Attempt a = s.walk();
   EXPECT_THAT(spilled(a), ElementsAre(0, 1));
@@ -330,9 +303,7 @@ TEST(InstructionWalk, SeveralMakeRoomForATuple) {
 
 // The pair finds R1 and R3 free.
 constexpr std::string_view kFragmented = R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     vreg %3 R b64
     block b0
       #0 %0 = ld 0
@@ -345,7 +316,7 @@ constexpr std::string_view kFragmented = R"(
 )";
 
 TEST(InstructionWalk, WhoHasAnotherPlaceMovesAndIsNotSpilled) {
-  Scene s(kFragmented, 4);
+  Scene s(4, kFragmented);
   const Attempt a = s.walk();
   EXPECT_TRUE(a.fits);
   EXPECT_EQ(s.facts.moved, 1);
@@ -353,7 +324,7 @@ TEST(InstructionWalk, WhoHasAnotherPlaceMovesAndIsNotSpilled) {
 }
 
 TEST(InstructionWalk, TemporariesStayUnlessSomethingHasToBePinned) {
-  Scene s(kFragmented, 4);
+  Scene s(4, kFragmented);
   s.make_temporary(0, 0);
   EXPECT_THAT(spilled(s.walk()), ElementsAre(2));
   EXPECT_EQ(s.facts.level, 0);
@@ -364,7 +335,7 @@ TEST(InstructionWalk, TemporariesStayUnlessSomethingHasToBePinned) {
 }
 
 TEST(InstructionWalk, HomesOfTheLastRoundAreKeptWhereTheyAreFree) {
-  Scene s(kThree, 8);
+  Scene s(8, kThree);
   const std::vector<int> kept = {5, 5, -1};
   s.options.kept = kept;
   EXPECT_THAT(s.walk().home, ElementsAre(5, 0, 1));
@@ -375,13 +346,7 @@ TEST(InstructionWalk, HomesOfTheLastRoundAreKeptWhereTheyAreFree) {
 
 // %6 would stand in R4, in the bank of R0, with R5 free and in use before.
 constexpr std::string_view kBanks = R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
-    vreg %4 R b32
-    vreg %5 R b32
-    vreg %6 R b32
+    vreg %0..%6 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
@@ -397,7 +362,7 @@ constexpr std::string_view kBanks = R"(
 )";
 
 TEST(InstructionWalk, BanksOfCoOperandsAreAvoided) {
-  Scene s(kBanks, 8);
+  Scene s(8, kBanks);
   EXPECT_EQ(s.walk().home[6], 4);
   s.options.relaxation.bank_aware = true;
   const Attempt a = s.walk();
@@ -408,23 +373,7 @@ TEST(InstructionWalk, BanksOfCoOperandsAreAvoided) {
 
 // All registers are taken: %0 and %4 can only change places with others.
 TEST(InstructionWalk, BankConflictsThatAreLeftMove) {
-  Scene s(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
-    vreg %4 R b32
-    block b0
-      #0 %0, %1, %2, %3, %4 = ld 0
-      #1 mad %0, %4
-      #2 st %0 !write
-      #3 st %1 !write
-      #4 st %2 !write
-      #5 st %3 !write
-      #6 st %4 !write
-      #7 exit
-)",
-          5);
+  Scene s(5, testing::kFiveAtOnce);
   s.options.relaxation.bank_aware = true;
   const Attempt a = s.walk();
   EXPECT_EQ(s.facts.banks_moved, 2);
@@ -494,7 +443,7 @@ TEST(InstructionWalk, HomesNeverOverlapInTime) {
   for (int n = 0; n < 600; ++n) {
     const std::string text = random_program(random);
     const int limit = random.between(6, 20);
-    Scene s(text, limit);
+    Scene s(limit, text);
     std::vector<int> kept;
     for (std::size_t v = 0; v < s.f.vregs.size(); ++v) {
       const ir::VReg& vreg = s.f.vregs[v];
@@ -530,7 +479,7 @@ TEST(InstructionWalk, HomesNeverOverlapInTime) {
         ASSERT_FALSE(overlaps(range, s.lowered_live.range(w))) << "%" << v << " and %" << w << "\n" << text;
       }
       for (const std::uint32_t k : s.index.bound) {
-        const Interval moment[] = {{clobber_point(k), clobber_point(k) + 1}};
+        const Interval moment[] = {{clobber_point(k), clobber_point(k).next()}};
         if (!overlaps(range, moment)) continue;
         for (const ir::Operand& op : f.operands_of(f.insts[s.lowered_live.inst_at(k)])) {
           const bool is_clobbered = op.role == ir::Role::Clobber && op.preg().begin() < end && home < op.preg().end();

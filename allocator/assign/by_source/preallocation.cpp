@@ -8,15 +8,10 @@
 #include <tuple>
 #include <utility>
 
+#include "allocator/program/names.h"
+
 namespace regduel::allocator {
 namespace {
-
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
-using ir::Role;
-using ir::VRegId;
 
 enum class Rule : std::uint8_t { None, All, Named, Pack, Unpack, Condition, Tied };
 

@@ -1,6 +1,6 @@
 // The pre-allocation pass: before the attempts at a file, it proposes homes for operands that are hard to place late.
 //
-// It walks the lowered program block by block in reverse postorder. In each instruction it looks at the operands from the last
+// The pass walks the lowered program block by block in reverse postorder. In each instruction it looks at the operands from the last
 // to the first; which of them qualify depends on the kind of the operation:
 //
 //   operation            operands that qualify               because
@@ -22,7 +22,7 @@
 // that qualify, the priority (knob 646) keeps those that are read (1), written (2), or both (3). Architectural vregs, precoloured
 // vregs and vregs of other files are left out.
 //
-// Each remaining vreg becomes a candidate once. It gets the first free home of: the place that its proposer asks for; the
+// Each remaining vreg becomes a candidate once. A candidate gets the first free home of: the place that its proposer asks for; the
 // places of the partners of its copies, ties and hints, heaviest first; the lowest place, with callee-saved registers that are
 // not saved yet last. Free means free of hard conflict during its whole live range, in an occupancy of the pass's own. If
 // there is no such home it goes to the overflow table. Then the operands that depend on it are proposed in turn, kMaxDepth

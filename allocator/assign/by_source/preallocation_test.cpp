@@ -10,8 +10,6 @@
 namespace regduel::allocator {
 namespace {
 
-using ir::RegFile;
-using ir::VRegId;
 using testing::allocate;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -53,8 +51,7 @@ const std::string kVregs = R"(
     vreg %0 R b32
     vreg %1 R b64
     vreg %2 P pred
-    vreg %3 R b32
-    vreg %4 R b32
+    vreg %3..%4 R b32
 )";
 
 TEST(Qualifying, TakesOperandsFromTheLastToTheFirst) {
@@ -118,7 +115,7 @@ TEST(Qualifying, TakesConditionsArgumentsAndNothingOfTheRest) {
 
 // --- the pass
 
-// What a round has before its attempts, for file R of a program without spilling.
+// The state of a round before its attempts, for file R of a program without spilling.
 struct Prepared : testing::LoweredRound {
   explicit Prepared(const ir::Function& before, int registers = 255, RegFile file = RegFile::R)
       : LoweredRound(before, registers), allocator(round, file) {}
@@ -140,8 +137,7 @@ TEST(Preallocation, IsEmptyInPlainMode) {
 
 TEST(Preallocation, GivesTheLowestFreeHomesInTheOrderOfTheScan) {
   const Prepared p(program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 R b64
     block b0
       #0 %0 = const 1
@@ -170,8 +166,7 @@ TEST(Preallocation, ProposesAVregOnce) {
 
 TEST(Preallocation, PiecesGoWhereTheirTupleIs) {
   const Prepared p(program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
+    vreg %0..%1 R b32
     vreg %2 R b64
     block b0
       #0 %0 = const 1
@@ -190,25 +185,20 @@ TEST(Preallocation, FindsTheTupleAndItsSiblingsFromOnePiece) {
   // With priority 2 only what is written qualifies, so that the tuple is found from its first piece.
   const Prepared p(program(R"(
     vreg %0 R b64
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %1..%2 R b32
     block b0
       #0 %0 = zip 1
       #1 %1, %2 = unpack %0
       #2 st %1, %2 !write
       #3 exit
 )"));
-  PreallocationOptions written = kOn;
-  written.priority = 2;
-  const Candidates c = preallocate(p.allocator, AllocationMode::Fixed, written);
+  const Candidates c = preallocate(p.allocator, AllocationMode::Fixed, {.is_enabled = true, .priority = 2});
   EXPECT_THAT(homes(c, 3), ElementsAre(0, 0, 1));
 }
 
 TEST(Preallocation, FollowsTheCopiesThatDefineACandidate) {
   const Prepared p(program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = const 1
       #1 %1 = copy %0
@@ -216,9 +206,7 @@ TEST(Preallocation, FollowsTheCopiesThatDefineACandidate) {
       #3 st %2 !write
       #4 exit
 )"));
-  PreallocationOptions read = kOn;
-  read.priority = 1;
-  const Candidates c = preallocate(p.allocator, AllocationMode::Fixed, read);
+  const Candidates c = preallocate(p.allocator, AllocationMode::Fixed, {.is_enabled = true, .priority = 1});
   EXPECT_THAT(homes(c, 3), ElementsAre(0, 0, 0));
 }
 
@@ -266,9 +254,7 @@ TEST(Preallocation, KeepsArchitecturalVregsOut) {
 
 TEST(Preallocation, WhatFindsNoHomeOverflows) {
   const Prepared p(program(R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0 !read
       #1 %1 = ld 1 !read
@@ -283,31 +269,8 @@ TEST(Preallocation, WhatFindsNoHomeOverflows) {
   EXPECT_EQ(*c.overflow().find(2), 2u) << "the instruction at which it was proposed";
 }
 
-// %0 alone would fit in R1, the class of %0 and %2 does not. The last three need three registers in any case.
-constexpr std::string_view kClass = R"(
-    vreg %0 R b32
-    vreg %1 R b32
-    vreg %2 R b32
-    vreg %3 R b32
-    vreg %4 R b32
-    vreg %5 R b32
-    vreg %6 R b32
-    block b0
-      #0 %0 = const 1
-      #1 %1 = const 2
-      #2 st %1 !write
-      #3 %2 = copy %0
-      #4 %3{=R1} = const 3
-      #5 st %2, %3{=R1} !write
-      #6 %4 = const 4
-      #7 %5 = const 5
-      #8 %6 = const 6
-      #9 use %4, %5, %6
-      #10 exit
-)";
-
 TEST(Preallocation, CoalescingAwareItPlacesAClassWhereAllOfItFits) {
-  const Prepared p(program(kClass));
+  const Prepared p(program(testing::kClass));
   const Candidates alone = preallocate(p.allocator, AllocationMode::Fixed, kOn);
   EXPECT_EQ(alone.home_of(VRegId(1)), 0);
   EXPECT_EQ(alone.home_of(VRegId(0)), 1);
@@ -394,7 +357,7 @@ TEST(Preallocation, HomesAreFreeOfHardConflict) {
 }
 
 TEST(PreallocationKnobs, AreNoWayAroundHardConflicts) {
-  const ir::Function f = program(kClass);
+  const ir::Function f = program(testing::kClass);
   for (const char* priority : {"1", "2", "3"})
     for (int registers = 3; registers <= 6; ++registers)
       allocate(f, limits(registers), {{"628", "1"}, {"629", "1"}, {"618", "1"}, {"646", priority}});
