@@ -35,6 +35,8 @@ inline constexpr Key kWord = {ir::RegFile::R, 32};
 inline constexpr Key kPair = {ir::RegFile::R, 64};
 inline constexpr Key kQuad = {ir::RegFile::R, 128};
 inline constexpr Key kPred = {ir::RegFile::P, 1};
+inline constexpr Key kUniform = {ir::RegFile::UR, 32};
+inline constexpr Key kUniformPred = {ir::RegFile::UP, 1};
 
 struct Draft {
   struct Item {  // one register operand, as far as conflicts go
@@ -82,6 +84,7 @@ class Builder {
   const Features& x;
   Random& random;
   std::vector<Proto>* body = nullptr;  // of the block that is being filled
+  int room = 0;                        // instructions that this block should still get, about
   std::vector<GuardedRegion> regions;  // of the open scopes, the newest last
 
   [[nodiscard]] const ir::Abi& abi() const { return target.abi(f.abi); }
