@@ -1,5 +1,5 @@
-// What the emitters of the generator stand on: values that may be read at this place, instructions under construction
-// that can never become ill-formed, new vregs of a wanted kind.
+// The builder, on which the emitters of the generator stand: it offers values that may be read at this place, instructions under
+// construction that can never become ill-formed, and new vregs of a wanted kind.
 //
 // *Definedness*. A vreg is *available* where its root is wholly defined on every path. Availability is scoped: blocks are
 // filled along a dominator tree, and what a block makes available ends with the subtree below it.
@@ -23,7 +23,7 @@
 
 namespace regduel::generate {
 
-// What a value is to an emitter: a file and a width.
+// The kind of a value, as far as an emitter cares.
 struct Key {
   ir::RegFile file = ir::RegFile::R;
   int width = 32;
@@ -60,8 +60,8 @@ struct Proto {
   boost::container::small_vector<ir::Operand, 5> ops;
 };
 
-// What runs of guarded instructions share: a predicate that only they know, and what they defined under it, which may be read
-// under the same guard alone.
+// The state that runs of guarded instructions share: a predicate that only they read, and the vregs that they defined under it,
+// which may be read under the same guard alone.
 struct GuardedRegion {
   ir::VRegId predicate;
   std::array<std::vector<ir::VRegId>, 2> values;  // where it does not hold, where it holds

@@ -1,4 +1,4 @@
-// What fills the blocks of a generated program: instructions of any kind, and those that a block owes others.
+// Emitters fill the blocks of a generated program, with instructions of any kind and with those that a block owes other blocks.
 #pragma once
 
 #include <span>

@@ -2,8 +2,8 @@
 // tree; then write everything out in block order.
 //
 // At a join, two more kinds of values appear. A *phi* takes one available value from each predecessor; a *merge* is a
-// vreg that every predecessor defines at its end. Both are obligations of the predecessors, known before any block is
-// filled, so that back edges need no second pass.
+// vreg that every predecessor defines at its end. Phis and merges are obligations of the predecessors, known before
+// any block is filled, so that back edges need no second pass.
 #include "generate/generator.h"
 
 #include <algorithm>
@@ -156,7 +156,7 @@ class Generator {
     }
   }
 
-  // What comes first of all: arguments and the values that stay alive to the end. Returns the number of instructions.
+  // Begins the entry block with the arguments and the values that stay alive to the end. Returns the number of instructions.
   int fill_entry(Builder& b) {
     Body& body = bodies_[0];
     b.body = &body.insts;
