@@ -1,4 +1,4 @@
-// The one check macro: a broken invariant of our own code, on in every build. It throws InternalError, which the
+// The one check macro: a broken invariant of our own code, on in every build. The macro throws InternalError, which the
 // command line turns into exit status 3 and a fuzz target into a crash. Bad *input* never comes this way.
 #pragma once
 

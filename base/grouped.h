@@ -20,8 +20,8 @@ class Grouped {
     build(num_keys, each);
   }
 
-  // each(add) calls add(key, item) for every item. It is called twice, and must do the same both times.
-  // The memory of what was built before is used again.
+  // each(add) calls add(key, item) for every item. build() calls `each` twice, and it must do the same both times.
+  // The new groups use the memory of the old ones again.
   template <class Each>
   void build(std::size_t num_keys, Each&& each) {
     begin_.assign(num_keys + 2, 0);

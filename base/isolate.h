@@ -1,7 +1,7 @@
 // Runs a function in a child process, so that a crash or a hang of the function does not end this process. Tested by
 // isolate_test.cpp.
 //
-// It forks, rather than starting a program with Boost.Process, because the function refers to objects of this process, such as
+// The child is a fork and no program of its own (Boost.Process), because the function refers to objects of this process, such as
 // allocators.
 #pragma once
 

@@ -1,7 +1,7 @@
-// A vector for large arrays of numbers, on huge pages where the system grants them to those who ask (Linux, transparent huge pages
-// "madvise" or "always"): some MiB are there after a few page faults instead of thousands, and reading them misses fewer address
-// translations. Small ones are in plain memory. Elements that resize() adds have no value yet: write before reading.
-// Tested by large_vector_test.cpp.
+// A vector for large arrays of numbers, on huge pages where the system grants them on request (Linux, transparent huge pages
+// "madvise" or "always"). On huge pages some MiB take a few page faults instead of thousands, and reads miss fewer address
+// translations. Small vectors are in plain memory. Elements that resize() adds have no value yet: write before reading. Tested by
+// large_vector_test.cpp.
 #pragma once
 
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ class LargeAllocator {
  public:
   using value_type = T;
   static constexpr std::size_t kHugePage = std::size_t{2} << 20;
-  static constexpr std::size_t kLeastBytes = 2 * kHugePage;  // of what is asked for on huge pages
+  static constexpr std::size_t kLeastBytes = 2 * kHugePage;  // the smallest array that asks for huge pages
 
   LargeAllocator() = default;
   template <class U>

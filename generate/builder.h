@@ -1,5 +1,5 @@
-// What the emitters of the generator stand on: values that may be read at this place, instructions under construction
-// that can never become ill-formed, new vregs of a wanted kind.
+// The builder, on which the emitters of the generator stand: it offers values that may be read at this place, instructions under
+// construction that can never become ill-formed, and new vregs of a wanted kind.
 //
 // *Definedness*. A vreg is *available* where its root is wholly defined on every path. Availability is scoped: blocks are
 // filled along a dominator tree, and what a block makes available ends with the subtree below it.
@@ -23,7 +23,7 @@
 
 namespace regduel::generate {
 
-// What a value is to an emitter: a file and a width.
+// The kind of a value, as far as an emitter cares.
 struct Key {
   ir::RegFile file = ir::RegFile::R;
   int width = 32;
@@ -35,6 +35,8 @@ inline constexpr Key kWord = {ir::RegFile::R, 32};
 inline constexpr Key kPair = {ir::RegFile::R, 64};
 inline constexpr Key kQuad = {ir::RegFile::R, 128};
 inline constexpr Key kPred = {ir::RegFile::P, 1};
+inline constexpr Key kUniform = {ir::RegFile::UR, 32};
+inline constexpr Key kUniformPred = {ir::RegFile::UP, 1};
 
 struct Draft {
   struct Item {  // one register operand, as far as conflicts go
@@ -58,8 +60,8 @@ struct Proto {
   boost::container::small_vector<ir::Operand, 5> ops;
 };
 
-// What runs of guarded instructions share: a predicate that only they know, and what they defined under it, which may be read
-// under the same guard alone.
+// The state that runs of guarded instructions share: a predicate that only they read, and the vregs that they defined under it,
+// which may be read under the same guard alone.
 struct GuardedRegion {
   ir::VRegId predicate;
   std::array<std::vector<ir::VRegId>, 2> values;  // where it does not hold, where it holds
@@ -82,6 +84,7 @@ class Builder {
   const Features& x;
   Random& random;
   std::vector<Proto>* body = nullptr;  // of the block that is being filled
+  int room = 0;                        // instructions that this block should still get, about
   std::vector<GuardedRegion> regions;  // of the open scopes, the newest last
 
   [[nodiscard]] const ir::Abi& abi() const { return target.abi(f.abi); }

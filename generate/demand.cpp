@@ -1,4 +1,4 @@
-// demand_bound: first fit by falling alignment and size, one instruction at a time. What it finds is a packing, so the bound
+// demand_bound: first fit by falling alignment and size, one instruction at a time. The result is a packing, so the bound
 // holds; operands without fixed registers whose sizes are powers of two and equal to their alignments pack without loss.
 #include <algorithm>
 #include <bitset>

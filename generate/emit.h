@@ -1,22 +1,21 @@
-// The emitters: one function a kind of instruction, each adding one well-formed instruction (or a short sequence) with
-// the operands that fit.
+// Emitters fill the blocks of a generated program, with instructions of any kind and with those that a block owes other blocks.
 #pragma once
+
+#include <span>
 
 #include "generate/builder.h"
 
 namespace regduel::generate {
 
-// Adds at least one instruction to b.body. `room` is how many more the block should get: sequences keep to about that.
-// Cost: O(instructions added).
-void emit(Builder& b, Emit kind, int room);
-// Draws a kind by the weights of the profile.
-[[nodiscard]] Emit draw_kind(Builder& b);
+// Adds at least one instruction to b.body, of a kind that is drawn by the weights of the profile. Sequences keep to about b.room
+// instructions. Cost: O(instructions added).
+void emit(Builder& b);
 
 // Writes the available root `v` again, or for the first time, with one whole unguarded def.
 void emit_def_of(Builder& b, ir::VRegId v);
-// Stores all of `values`, a few at a time: keeps them alive up to here.
+// Stores all of `values`, a few at a time, so that they live up to here.
 void emit_sink(Builder& b, std::span<const ir::VRegId> values);
-// The head of a device function: arguments in their registers. The foot: `ret`, with results in theirs.
+// The head of a device function, with the arguments in their registers, and its foot: `ret`, with the results in theirs.
 void emit_abi_entry(Builder& b);
 [[nodiscard]] Draft make_ret(Builder& b);
 

@@ -1,5 +1,5 @@
-// What a profile asks for: chances and weights that the emitter draws from. One table row a profile; a blend of two is
-// their mean.
+// The features of a profile: chances and weights that the emitters draw from. Each profile is a row of one table; a blend of two
+// profiles is their mean.
 #pragma once
 
 #include <array>

@@ -2,8 +2,8 @@
 // tree; then write everything out in block order.
 //
 // At a join, two more kinds of values appear. A *phi* takes one available value from each predecessor; a *merge* is a
-// vreg that every predecessor defines at its end. Both are obligations of the predecessors, known before any block is
-// filled, so that back edges need no second pass.
+// vreg that every predecessor defines at its end. Phis and merges are obligations of the predecessors, known before
+// any block is filled, so that back edges need no second pass.
 #include "generate/generator.h"
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "base/check_macro.h"
 #include "base/random.h"
 #include "generate/builder.h"
+#include "generate/draw.h"
 #include "generate/emit.h"
 #include "generate/features.h"
 #include "generate/shape.h"
@@ -75,7 +76,7 @@ class Generator {
     f_.target = target.name;
     f_.predicate_halves = target.predicate_halves;
     constexpr std::array<std::uint32_t, 4> kThreads = {32, 128, 256, 1024};
-    f_.threads = kThreads[random_.below(4)];
+    f_.threads = any_of(random_, kThreads);
     if (random_.chance(features_.device)) f_.kind = ir::FunctionKind::Device;
     if (random_.chance(50)) f_.abi = ir::AbiName::Cuda;
   }
@@ -129,7 +130,7 @@ class Generator {
   Key join_key(Builder& b) {
     const auto r = random_.below(100);
     if (r < 10) return kPred;
-    if (r < 15 && b.has(RegFile::UR)) return {RegFile::UR, 32};
+    if (r < 15 && b.has(RegFile::UR)) return kUniform;
     return b.value_key();
   }
 
@@ -155,7 +156,7 @@ class Generator {
     }
   }
 
-  // What comes first of all: arguments and the values that stay alive to the end. Returns the number of instructions.
+  // Begins the entry block with the arguments and the values that stay alive to the end. Returns the number of instructions.
   int fill_entry(Builder& b) {
     Body& body = bodies_[0];
     b.body = &body.insts;
@@ -175,8 +176,7 @@ class Generator {
         units -= f_.vreg(v).units();
       }
     }
-    for (std::size_t i = long_lived_.size(); i > 1; --i)
-      std::swap(long_lived_[i - 1], long_lived_[random_.below(static_cast<std::uint32_t>(i))]);
+    shuffle(random_, long_lived_);
     b.mark_long_lived();
     return static_cast<int>(body.insts.size() + long_lived_.size() / 2);
   }
@@ -196,9 +196,12 @@ class Generator {
     for (const Phi& phi : body.phis) b.make_available(phi.def);
     for (const VRegId v : body.merges) b.make_available(v);
     const std::size_t room =
-        bodies_.size() == 1 ? static_cast<std::size_t>(mean_) : random_.below(static_cast<std::uint32_t>(2 * mean_ + 1));
+        bodies_.size() == 1 ? static_cast<std::size_t>(mean_) : static_cast<std::size_t>(below(random_, 2 * mean_ + 1));
     const std::size_t until = body.insts.size() + room;
-    while (body.insts.size() < until) emit(b, draw_kind(b), static_cast<int>(until - body.insts.size()));
+    while (body.insts.size() < until) {
+      b.room = static_cast<int>(until - body.insts.size());
+      emit(b);
+    }
     meet_obligations(b, body, at);
     end(b, body, shape_.blocks[at]);
   }
@@ -214,7 +217,7 @@ class Generator {
       // Around a loop: now and then another phi of the same head, so that they swap, or the phi itself.
       const auto& siblings = bodies_[static_cast<std::size_t>(o.join)].phis;
       if (random_.chance(30)) {
-        const Phi& other = siblings[random_.below(static_cast<std::uint32_t>(siblings.size()))];
+        const Phi& other = any_of(random_, siblings);
         if (other.key.index() == phi.key.index() && b.is_available(other.def)) value = other.def;
       }
       for (auto& [pred, incoming] : phi.incoming)
@@ -231,14 +234,14 @@ class Generator {
     Draft d = b.op(shape.terminator);
     if (shape.terminator == Op::Exit && f_.kind == ir::FunctionKind::Device && random_.chance(90)) d = make_ret(b);
     if (shape.terminator == Op::CBra) {
-      const bool uniform = b.has(RegFile::UP) && b.any_available({RegFile::UP, 1}) && random_.chance(15);
-      const VRegId p = b.pick(uniform ? Key{RegFile::UP, 1} : kPred);
+      const bool uniform = b.has(RegFile::UP) && b.any_available(kUniformPred) && random_.chance(15);
+      const VRegId p = b.pick(uniform ? kUniformPred : kPred);
       const bool negated = random_.chance(30);
       b.use(d, p, {}, {}, negated);
     }
     if (shape.terminator == Op::MBra) {
       const bool uniform = b.has(RegFile::UR) && random_.chance(20);
-      b.use(d, uniform ? Key{RegFile::UR, 32} : kWord);
+      b.use(d, uniform ? kUniform : kWord);
     }
     b.finish(std::move(d));
     body.terminator = std::move(body.insts.back());
@@ -254,8 +257,7 @@ class Generator {
       if (r >= 90) next += random_.below(5);
       id = next++;
     }
-    if (r >= 95)
-      for (std::size_t i = count; i > 1; --i) std::swap(ids[i - 1], ids[random_.below(static_cast<std::uint32_t>(i))]);
+    if (r >= 95) shuffle(random_, ids);
     return ids;
   }
 

@@ -23,7 +23,7 @@ using ir::BlockId;
 using ir::Operand;
 using ir::Role;
 
-// What occurs in a program, each under a name.
+// The forms that occur in a program, each under a name.
 using Census = std::map<std::string, int>;
 
 void count_shape(const ir::Function& f, Census& census) {
@@ -195,7 +195,7 @@ TEST_P(GeneratorProfile, IsTotalForEverySize) {
 INSTANTIATE_TEST_SUITE_P(All, GeneratorProfile, testing::ValuesIn(profiles().begin(), profiles().end()),
                          [](const auto& param) { return std::string(name(param.param)); });
 
-// What a profile promises occurs in at least so many of 100 programs.
+// Each promise of a profile occurs in at least so many of 100 programs.
 struct Promise {
   Profile profile;
   const char* what;

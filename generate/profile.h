@@ -1,4 +1,4 @@
-// What a random program is to be rich in.
+// The profiles: each names a form that a random program is to be rich in.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// See program_facts.h. Both are the textbook bit-vector problems, iterated over the blocks in order until nothing changes;
-// tested by program_facts_test.cpp.
+// See program_facts.h. Both functions solve the textbook bit-vector problems, iterated over the blocks in order until nothing
+// changes; tested by program_facts_test.cpp.
 #include "generate/program_facts.h"
 
 #include <algorithm>

@@ -3,7 +3,11 @@
 #include "generate/shape.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <utility>
+
+#include "generate/draw.h"
 
 namespace regduel::generate {
 namespace {
@@ -45,8 +49,8 @@ class Grower {
   int grow(int current, int budget, int depth, int leave) {
     while (budget > 0) {
       const int loops = depth < kMaxDepth ? options_.loop_weight : 0;
-      const int pick = static_cast<int>(random_.below(static_cast<std::uint32_t>(6 + loops + options_.switch_weight)));
-      const int inner = depth < 2 * kMaxDepth ? static_cast<int>(random_.below(static_cast<std::uint32_t>(budget / 2 + 1))) : 0;
+      const int pick = below(random_, 6 + loops + options_.switch_weight);
+      const int inner = depth < 2 * kMaxDepth ? below(random_, budget / 2 + 1) : 0;
       if (pick < 2 || budget < 2) {
         const int next = add(depth);
         if (pick == 0 && leave >= 0) branch(current, next, leave);
@@ -107,18 +111,13 @@ class Grower {
       close(grow(arm, inner / arms, depth, leave), Op::Bra, {join});
     }
     if (random_.chance(40)) targets.push_back(join);
-    if (random_.chance(30)) {
-      const int again = targets[random_.below(static_cast<std::uint32_t>(targets.size()))];
-      targets.push_back(again);
-    }
+    if (random_.chance(30)) targets.push_back(int{any_of(random_, targets)});
     close(current, Op::MBra, std::move(targets));
     budget -= 1 + arms + inner;
     return join;
   }
 
-  int any_block(int first) {
-    return first + static_cast<int>(random_.below(static_cast<std::uint32_t>(static_cast<int>(shape_.blocks.size()) - first)));
-  }
+  int any_block(int first) { return random_.between(first, static_cast<int>(shape_.blocks.size()) - 1); }
 
   // Adds the edge from -> to to any kind of terminator.
   void add_edge(int from, int to) {
@@ -141,7 +140,7 @@ class Grower {
     if (random_.chance(options_.double_edges)) {
       const int from = any_block(0);
       const auto& targets = shape_.blocks[static_cast<std::size_t>(from)].targets;
-      if (!targets.empty()) add_edge(from, targets[random_.below(static_cast<std::uint32_t>(targets.size()))]);
+      if (!targets.empty()) add_edge(from, any_of(random_, targets));
     }
     if (random_.chance(options_.entry_preds)) {
       const int from = any_block(0);
@@ -169,7 +168,7 @@ class Grower {
         if (random_.chance(30)) continue;  // ends in an exit
         const int target = any_block(1);
         close(first + i, Op::Bra, {target});
-        if (random_.chance(40)) add_edge(first + i, first + static_cast<int>(random_.below(static_cast<std::uint32_t>(dead))));
+        if (random_.chance(40)) add_edge(first + i, first + below(random_, dead));
       }
     }
   }
@@ -177,8 +176,8 @@ class Grower {
   void renumber() {
     const std::size_t n = shape_.blocks.size();
     std::vector<int> to(n);
-    for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<int>(i);
-    for (std::size_t i = n - 1; i > 1; --i) std::swap(to[i], to[1 + random_.below(static_cast<std::uint32_t>(i))]);
+    std::iota(to.begin(), to.end(), 0);
+    shuffle(random_, std::span(to).subspan(1));
     std::vector<ShapeBlock> moved(n);
     for (std::size_t i = 0; i < n; ++i) {
       ShapeBlock& b = shape_.blocks[i];

@@ -19,13 +19,13 @@
 namespace regduel::properties {
 namespace {
 
-// What stays as it is while a case shrinks.
+// The parts of a case that stay as they are while it shrinks.
 enum class Keeps { Nothing, Target, TargetAndLimits };
 
-// What a candidate must have less of, first what counts most: instructions, operands, blocks, vregs, another target than the usual
-// one, details, limits, numbers. Each step down is one towards a case that is easier to read, and there is no way round in a
-// circle. (To the reducer a limit below the whole file is a detail; here a lower one is always better, since what then has to be
-// deleted is less.)
+// The size of a case, of which a candidate must have less; the first count weighs most: instructions, operands, blocks, vregs,
+// another target than the usual one, details, limits, numbers. Each step down is one towards a case that is easier to read, and
+// there is no way round in a circle. (To the reducer a limit below the whole file is a detail; here a lower one is always better,
+// since what then has to be deleted is less.)
 using Rank = std::array<std::size_t, 8>;
 Rank rank_of(const duel::Case& input) {
   std::size_t limits = 0;

@@ -31,7 +31,7 @@ std::string shown(const duel::Case& input) {
   return out.str();
 }
 
-// What RapidCheck does with a failing case, and how many cases it asks about on the way.
+// The case to which RapidCheck shrinks a failing one, and how many cases it asks about on the way.
 template <class T, class Fails>
 std::pair<T, int> shrunk(rc::Shrinkable<T> from, Fails fails) {
   int tries = 0;

@@ -1,4 +1,4 @@
-// What knob 641 is for: fewer bank conflicts at hardly more registers, on the standard mix and on the shipped kernels.
+// Knob 641 gives its purpose: fewer bank conflicts at hardly more registers, on the standard mix and on the shipped kernels.
 #include <filesystem>
 #include <string>
 #include <vector>

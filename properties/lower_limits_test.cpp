@@ -1,5 +1,5 @@
-// What knob FatPointLowerLimits is for: fewer weighted spill bytes, and at no limit more of them than at those tried below it. By
-// default one is tried where nothing is over budget, and yet something is spilled.
+// Knob FatPointLowerLimits gives its purpose: fewer weighted spill bytes, and at no limit more of them than at those tried below
+// it. By default one is tried where nothing is over budget, and yet something is spilled.
 #include <string>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// What a pass has merged, and whether it was allowed to: told from the program before and the program after, by values.
+// The merges of a pass, and whether each was allowed: told from the program before and the program after, by values.
 //
 // Two roots of the program before were merged where the program after names one root in place of both. From then on they are one
 // register, which holds what was written last to either. So each member of a class of merged roots is, at each point and byte by

@@ -1,4 +1,4 @@
-// What knob FatPointOccupancy and the knobs of the budget model are for: more warps for hardly more instructions and no more
+// Knob FatPointOccupancy and the knobs of the budget model give their purpose: more warps for hardly more instructions and no more
 // spills, on programs of the standard mix that no limit makes spill.
 #include <string>
 #include <utility>

@@ -114,7 +114,7 @@ TEST(PassKnobs, OfCssa) {
                   {{{"cssa-dump-before", "1"}}, kPrograms, true}});
 }
 
-// What the knobs of cssa are for: copies and phis that are left.
+// The knobs of cssa change the copies and phis that are left.
 TEST(PassKnobs, CssaLeavesFewerCopiesByValuesAndMoreWithoutCoalescing) {
   const auto moves_left = [](const generate::StandardCase& c, const Setting& knobs) {
     int moves = 0;

@@ -13,7 +13,7 @@ namespace {
 
 class Smoke : public testing::TestWithParam<targets::FuzzTarget> {};
 
-// What a text or byte target may be given: a program in its form, with some bytes changed.
+// An input of a text or byte target: a program in its form, with some bytes changed.
 std::vector<std::uint8_t> damaged_text(std::string_view target, const duel::Case& input, Random& random) {
   std::vector<std::uint8_t> bytes;
   if (target == "rir_binary") {

@@ -21,7 +21,7 @@ std::optional<std::string> wrong_in(const duel::Case& input, std::span<const ir:
   return fuzz::describe(input, d);
 }
 
-// One allocator, and again: an allocation is a function of its arguments.
+// Judges one allocator, and allocates again, because an allocation is a function of its arguments.
 std::optional<std::string> try_one(Bytes bytes, std::string_view name) {
   const duel::Case input = duel::decode_case(bytes);
   const std::array duelists = {duel::find_allocator(name)};
@@ -38,7 +38,7 @@ std::optional<std::string> try_one(Bytes bytes, std::string_view name) {
 
 }  // namespace
 
-// Small programs now and then under the metamorphic judge as well, which takes ten times as long: which ones, their bytes say.
+// One in 16 small programs is also put before the metamorphic judge, which takes ten times as long; the bytes decide which.
 std::optional<std::string> try_duel(Bytes bytes) {
   constexpr std::size_t kMostInstructions = 100;
   const duel::Case input = duel::decode_case(bytes);

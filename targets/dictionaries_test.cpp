@@ -36,7 +36,7 @@ std::string sources(const std::string& folder, const std::string& prefix) {
   return text;
 }
 
-// What the first group of each match is, sorted, each once.
+// The first group of each match, sorted, each once.
 Words words_in(const std::string& text, std::initializer_list<const char*> patterns) {
   std::set<std::string> words;
   for (const char* pattern : patterns) {

@@ -39,8 +39,9 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
 #ifdef REGDUEL_FUZZ_STRUCTURED
-  // No program is that short: with such bytes engines see whether the target runs at all (libFuzzer: none, then a line feed; AFL++:
-  // four bytes of its own). They stand for a generated program, and it would be in the way if that one showed something.
+  // Ignore inputs under 16 bytes. Engines send them at the start to see whether the target runs at all (libFuzzer sends none, then
+  // a line feed; AFL++ sends four bytes of its own). decode_case would turn them into a random program, and a finding there would
+  // end the engine.
   constexpr std::size_t kLeast = 16;
   if (size < kLeast) return 0;
 #endif

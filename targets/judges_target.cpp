@@ -1,8 +1,7 @@
-// The target judges: an allocation is damaged, or made in ignorance of a rule, and the judges are asked. All of them, so that none
-// of them crashes on pairs that no allocator writes; and a judge that does not execute has to object to every change of the trace,
-// or breaks the rule.
+// The target judges: an allocation is damaged, or made in ignorance of a rule, and all judges are asked. No judge may crash on a
+// pair that no allocator writes, and a static judge has to object to every pair that changes the trace or breaks the rule.
 //
-// Allocator, operator and place are drawn from the bytes of the input: what differs in any byte is another fault.
+// Allocator, operator and place are drawn from the bytes of the input, so that inputs that differ in any byte are other faults.
 // (trial/faults/faults.h does the same to the standard mix, and counts.)
 #include <algorithm>
 #include <array>

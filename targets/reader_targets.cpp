@@ -1,4 +1,4 @@
-// The targets that read: rir_text, rir_binary, ptx. Whatever the bytes, a reader ends with a program or with a place in them.
+// The targets that read: rir_text, rir_binary, ptx. On any bytes a reader ends with a program or with a place in the bytes.
 #include <algorithm>
 
 #include <fmt/format.h>

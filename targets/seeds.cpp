@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Texts = std::vector<std::pair<std::string, std::string>>;  // file name without its ending, contents
 
-// What cannot be read or parsed; caught in seeds_of().
+// A file cannot be read or parsed; caught in seeds_of().
 struct Unreadable {
   std::string message;
 };

@@ -19,7 +19,7 @@ struct FuzzTarget {
   std::string_view name;
   std::string_view what;  // one line: what it tries
   bool is_structured;
-  // What is wrong, for people, with a case to replay; nullopt where all is well. Total on any bytes.
+  // The finding as text, with a case to replay; nullopt where all is well. Total on any bytes.
   std::optional<std::string> (*body)(Bytes bytes);
 };
 

@@ -1,4 +1,5 @@
-// A correct allocation of a program of the standard mix, as faults and rewritings start from it, and what is kept of a case to be looked into.
+// A correct allocation of a program of the standard mix, from which faults and rewritings start, and the record of a case to be
+// looked into.
 #pragma once
 
 #include <cstddef>

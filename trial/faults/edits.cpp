@@ -18,20 +18,20 @@ PReg at_unit(PReg like, int first) { return {like.file, like.count, static_cast<
 
 // The position of the next instruction of the block behind `from` of which `test` holds; nothing where that is the terminator.
 template <class Test>
-std::optional<std::uint32_t> next_of(const std::vector<fuzz::EditInst>& insts, std::uint32_t from, Test test) {
+std::optional<std::uint32_t> next_of(const std::vector<EditInst>& insts, std::uint32_t from, Test test) {
   for (std::uint32_t k = from + 1; k + 1 < insts.size(); ++k)
     if (test(insts[k])) return k;
   return std::nullopt;
 }
 // The position of the last one in front of `from`, phis excluded.
 template <class Test>
-std::optional<std::uint32_t> last_of(const std::vector<fuzz::EditInst>& insts, std::uint32_t from, Test test) {
+std::optional<std::uint32_t> last_of(const std::vector<EditInst>& insts, std::uint32_t from, Test test) {
   for (std::uint32_t k = from; k-- > 0;)
     if (test(insts[k])) return insts[k].inst.is_phi() ? std::nullopt : std::optional(k);
   return std::nullopt;
 }
 // The last read of `r` behind `from` before it is written again; `from` where there is none.
-std::uint32_t last_read(const std::vector<fuzz::EditInst>& insts, std::uint32_t from, PReg r) {
+std::uint32_t last_read(const std::vector<EditInst>& insts, std::uint32_t from, PReg r) {
   std::uint32_t last = from;
   for (std::uint32_t k = from + 1; k < insts.size(); ++k) {
     if (reads(insts[k], r)) last = k;
@@ -48,13 +48,11 @@ Home another(bool used_only) {
   return [=](Trial& t, const Place&, PReg home) { return t.site.another_home(home, used_only, t.random); };
 }
 
-Home in_other_file() {
-  return [](Trial& t, const Place&, PReg home) -> std::optional<PReg> {
-    constexpr ir::PerFile<RegFile> kOther = {RegFile::UR, RegFile::UP, RegFile::UB, RegFile::R, RegFile::P, RegFile::B, RegFile::R};
-    const bool acc = home.file == RegFile::R && t.random.chance(50);
-    home.file = acc ? RegFile::Acc : kOther[ir::index(home.file)];
-    return home;
-  };
+std::optional<PReg> in_other_file(Trial& t, const Place&, PReg home) {
+  constexpr ir::PerFile<RegFile> kOther = {RegFile::UR, RegFile::UP, RegFile::UB, RegFile::R, RegFile::P, RegFile::B, RegFile::R};
+  const bool acc = home.file == RegFile::R && t.random.chance(50);
+  home.file = acc ? RegFile::Acc : kOther[ir::index(home.file)];
+  return home;
 }
 
 Home from_unit(int (*first)(const Site&, PReg)) {
@@ -64,41 +62,33 @@ Home from_unit(int (*first)(const Site&, PReg)) {
   };
 }
 
-Home in_reserved() {
-  return [](Trial& t, const Place&, PReg home) {
-    std::vector<PReg> homes;
-    const Subject& s = t.site.subject;
-    const int limit = std::min(s.limits.of(home.file), s.target.units[ir::index(home.file)]);
-    for (const PReg reserved : s.target.reserved)
-      for (int u = reserved.begin(); u < reserved.end() && reserved.file == home.file; ++u)
-        if (const PReg to = at_unit(home, u / home.count * home.count); to.end() <= limit) homes.push_back(to);
-    return pick(homes, t.random);
-  };
+std::optional<PReg> in_reserved(Trial& t, const Place&, PReg home) {
+  std::vector<PReg> homes;
+  const Subject& s = t.site.subject;
+  const int limit = std::min(s.limits.of(home.file), s.target.units[ir::index(home.file)]);
+  for (const PReg reserved : s.target.reserved)
+    for (int u = reserved.begin(); u < reserved.end() && reserved.file == home.file; ++u)
+      if (const PReg to = at_unit(home, u / home.count * home.count); to.end() <= limit) homes.push_back(to);
+  return pick(homes, t.random);
 }
 
-Home off_alignment() {
-  return [](Trial& t, const Place& at, PReg home) -> std::optional<PReg> {
-    if (t.site.root_of(t.site.original_ops(t.inst(at))[at.operand]).alignment() < 2) return std::nullopt;
-    const bool down = home.first > 0 && home.end() >= t.site.subject.limits.of(home.file);
-    return at_unit(home, down ? home.first - 1 : home.first + 1);
-  };
+std::optional<PReg> off_alignment(Trial& t, const Place& at, PReg home) {
+  if (t.site.root_of(t.site.original_ops(t.inst(at))[at.operand]).alignment() < 2) return std::nullopt;
+  const bool down = home.first > 0 && home.end() >= t.site.subject.limits.of(home.file);
+  return at_unit(home, down ? home.first - 1 : home.first + 1);
 }
 
-Home of_other_size() {
-  return [](Trial& t, const Place&, PReg home) {
-    home.count = static_cast<std::uint8_t>(home.count > 1 && t.random.chance(50) ? home.count - 1 : home.count + 1);
-    return home.end() <= t.site.subject.limits.of(home.file) ? std::optional(home) : std::nullopt;
-  };
+std::optional<PReg> of_other_size(Trial& t, const Place&, PReg home) {
+  home.count = static_cast<std::uint8_t>(home.count > 1 && t.random.chance(50) ? home.count - 1 : home.count + 1);
+  return home.end() <= t.site.subject.limits.of(home.file) ? std::optional(home) : std::nullopt;
 }
 
-Home with_other() {
-  return [](Trial& t, const Place& at, PReg) { return std::optional(t.inst(at).ops[at.other].preg()); };
-}
+std::optional<PReg> with_other(Trial& t, const Place& at, PReg) { return t.inst(at).ops[at.other].preg(); }
 
 Home in_pack_read_later(Op by) {
   return [=](Trial& t, const Place& at, PReg home) -> std::optional<PReg> {
     const auto& all = t.insts(at);
-    const auto read = next_of(all, at.inst, [&](const fuzz::EditInst& i) { return i.inst.op == by; });
+    const auto read = next_of(all, at.inst, [&](const EditInst& i) { return i.inst.op == by; });
     if (!read) return std::nullopt;
     const auto pack = std::find_if(all[*read].ops.begin(), all[*read].ops.end(),
                                    [&](const Operand& op) { return op.is_preg() && op.role == Role::Use; });
@@ -109,36 +99,31 @@ Home in_pack_read_later(Op by) {
   };
 }
 
-Home in_clobbered_later() {
-  return [](Trial& t, const Place& at, PReg home) {
-    const auto& all = t.insts(at);
-    const std::uint32_t last = last_read(all, at.inst, home);
-    std::vector<PReg> homes;
-    for (std::uint32_t k = at.inst + 1; k < last; ++k)
-      for (const Operand& op : all[k].ops)
-        for (int u = op.preg().begin(); op.role == Role::Clobber && u + home.count <= op.preg().end(); ++u)
-          if (const PReg to = at_unit(home, u);
-              op.preg().file == home.file && u % home.count == 0 && !to.overlaps(home) && t.site.is_allocatable(to) &&
-              std::none_of(all.begin() + at.inst, all.begin() + last + 1, [&](const fuzz::EditInst& i) {
-                return std::any_of(i.ops.begin(), i.ops.end(), [&](const Operand& o) {
-                  return o.is_preg() && o.role != Role::Clobber && o.preg().overlaps(to);
-                });
-              }))
-            homes.push_back(to);
-    return pick(homes, t.random);
-  };
+std::optional<PReg> in_clobbered_later(Trial& t, const Place& at, PReg home) {
+  const auto& all = t.insts(at);
+  const std::uint32_t last = last_read(all, at.inst, home);
+  std::vector<PReg> homes;
+  for (std::uint32_t k = at.inst + 1; k < last; ++k)
+    for (const Operand& op : all[k].ops)
+      for (int u = op.preg().begin(); op.role == Role::Clobber && u + home.count <= op.preg().end(); ++u)
+        if (const PReg to = at_unit(home, u);
+            op.preg().file == home.file && u % home.count == 0 && !to.overlaps(home) && t.site.is_allocatable(to) &&
+            std::none_of(all.begin() + at.inst, all.begin() + last + 1, [&](const EditInst& i) {
+              return std::any_of(i.ops.begin(), i.ops.end(),
+                                 [&](const Operand& o) { return o.is_preg() && o.role != Role::Clobber && o.preg().overlaps(to); });
+            }))
+          homes.push_back(to);
+  return pick(homes, t.random);
 }
 
-Home in_unsaved() {
-  return [](Trial& t, const Place&, PReg home) {
-    std::vector<PReg> homes;
-    for (const PReg r : t.site.preserved) {
-      const bool used = std::any_of(t.site.subject.after.operands.begin(), t.site.subject.after.operands.end(),
-                                    [&](const Operand& op) { return op.is_preg() && op.preg().overlaps(r); });
-      if (!used && r.file == home.file && t.site.is_allocatable(r)) homes.push_back(r);
-    }
-    return pick(homes, t.random);
-  };
+std::optional<PReg> in_unsaved(Trial& t, const Place&, PReg home) {
+  std::vector<PReg> homes;
+  for (const PReg r : t.site.preserved) {
+    const bool used = std::any_of(t.site.subject.after.operands.begin(), t.site.subject.after.operands.end(),
+                                  [&](const Operand& op) { return op.is_preg() && op.preg().overlaps(r); });
+    if (!used && r.file == home.file && t.site.is_allocatable(r)) homes.push_back(r);
+  }
+  return pick(homes, t.random);
 }
 
 Edit give(Home home) {
@@ -251,8 +236,8 @@ bool delete_original(Trial& t, const Place& at) {
 
 Edit down_to(Stop stop) {
   return [=](Trial& t, const Place& at) {
-    const fuzz::EditInst mine = t.inst(at);
-    const auto to = next_of(t.insts(at), at.inst, [&](const fuzz::EditInst& i) { return stop(i, mine); });
+    const EditInst mine = t.inst(at);
+    const auto to = next_of(t.insts(at), at.inst, [&](const EditInst& i) { return stop(i, mine); });
     if (to) move_inst(t.insts(at), at.inst, *to);
     return to.has_value();
   };
@@ -260,8 +245,8 @@ Edit down_to(Stop stop) {
 
 Edit up_to(Stop stop) {
   return [=](Trial& t, const Place& at) {
-    const fuzz::EditInst mine = t.inst(at);
-    const auto to = last_of(t.insts(at), at.inst, [&](const fuzz::EditInst& i) { return stop(i, mine); });
+    const EditInst mine = t.inst(at);
+    const auto to = last_of(t.insts(at), at.inst, [&](const EditInst& i) { return stop(i, mine); });
     if (to) move_inst(t.insts(at), at.inst, *to);
     return to.has_value();
   };
@@ -273,15 +258,15 @@ bool to_other(Trial& t, const Place& at) {
 }
 
 bool again_behind_writer(Trial& t, const Place& at) {
-  const fuzz::EditInst again = inserted(t.inst(at).inst.op, t.inst(at).ops);
-  const auto to = next_of(t.insts(at), at.inst, [&](const fuzz::EditInst& i) { return writes(i, again.ops[0].preg()); });
+  const EditInst again = inserted(t.inst(at).inst.op, t.inst(at).ops);
+  const auto to = next_of(t.insts(at), at.inst, [&](const EditInst& i) { return writes(i, again.ops[0].preg()); });
   if (to) insert_at(t.program, at.block, *to + 1, again);
   return to.has_value();
 }
 
 Edit repeat(bool as_inserted) {
   return [=](Trial& t, const Place& at) {
-    fuzz::EditInst again = t.inst(at);
+    EditInst again = t.inst(at);
     again.inst.id = t.program.next_id();
     if (as_inserted) again.inst.flags |= ir::kInserted;
     insert_at(t.program, at.block, at.inst + 1, std::move(again));
@@ -298,7 +283,7 @@ bool to_other_block(Trial& t, const Place& at) {
 }
 
 bool repeat_carelessly(Trial& t, const Place& at) {
-  fuzz::EditInst remat = inserted(Op::Remat, t.inst(at).ops);
+  EditInst remat = inserted(Op::Remat, t.inst(at).ops);
   remat.inst.ref = t.inst(at).inst.id;
   const PReg def = remat.ops[0].preg();
   const std::uint32_t last = last_read(t.insts(at), at.inst, def);
@@ -311,7 +296,7 @@ bool repeat_carelessly(Trial& t, const Place& at) {
 namespace {
 
 // Original instructions that a remat of this shape could name instead: reachable, repeatable, not fixed, without register sources.
-std::vector<const ir::Inst*> others_to_repeat(const Trial& t, const fuzz::EditInst& remat) {
+std::vector<const ir::Inst*> others_to_repeat(const Trial& t, const EditInst& remat) {
   const ir::Function& before = t.site.subject.before;
   std::vector<const ir::Inst*> others;
   for (const ir::Inst& i : before.insts) {
@@ -331,7 +316,7 @@ std::vector<const ir::Inst*> others_to_repeat(const Trial& t, const fuzz::EditIn
 
 bool repeat_another(Trial& t, const Place& at) {
   const ir::Function& before = t.site.subject.before;
-  fuzz::EditInst& remat = t.inst(at);
+  EditInst& remat = t.inst(at);
   const auto other = pick(others_to_repeat(t, remat), t.random);
   if (!other) return false;
   remat.inst.ref = (*other)->id;
@@ -345,7 +330,7 @@ bool repeat_another(Trial& t, const Place& at) {
 }
 
 bool claim_another(Trial& t, const Place& at) {
-  fuzz::EditInst& remat = t.inst(at);
+  EditInst& remat = t.inst(at);
   auto others = others_to_repeat(t, remat);
   // Another number of operands, or another immediate.
   std::erase_if(others, [&](const ir::Inst* i) {
@@ -374,12 +359,12 @@ bool reverse_copy(Trial& t, const Place& at) {
 }
 
 bool do_pair_first(Trial& t, const Place& at) {
-  const fuzz::EditInst whole = t.inst(at);
+  const EditInst whole = t.inst(at);
   const std::size_t n = pairs_of(whole);
   t.inst(at).ops.clear();
   for (std::size_t k = 0; k < n; ++k) {
     const std::size_t pair = k == 0 ? at.operand : k <= at.operand ? k - 1 : k;
-    fuzz::EditInst one = inserted(Op::Copy, {whole.ops[pair], whole.ops[n + pair]});
+    EditInst one = inserted(Op::Copy, {whole.ops[pair], whole.ops[n + pair]});
     if (has_guard(whole)) one.ops.push_back(whole.ops.back());
     if (k == 0) t.inst(at).ops = one.ops;
     else insert_at(t.program, at.block, at.inst + k, std::move(one));
@@ -401,7 +386,7 @@ bool do_on_all_edges(Trial& t, const Place& at) {
 namespace {
 
 // The last inserted instruction of the block's tail that writes all of `home` and nothing else.
-std::optional<std::uint32_t> tail_write(const fuzz::EditProgram& p, BlockId b, PReg home) {
+std::optional<std::uint32_t> tail_write(const EditProgram& p, BlockId b, PReg home) {
   const auto& all = p.blocks[b.index()].insts;
   for (auto k = static_cast<std::uint32_t>(all.size() - 1); k-- > 0 && all[k].inst.is_inserted();)
     if (!all[k].ops.empty() && all[k].ops[0].is_preg() && all[k].ops[0].writes() && all[k].ops[0].preg() == home)
@@ -411,22 +396,20 @@ std::optional<std::uint32_t> tail_write(const fuzz::EditProgram& p, BlockId b, P
 
 }  // namespace
 
-Selector joins() {
-  return [](const Site& s) {
-    std::vector<Place> places;
-    for (std::uint32_t b = 0; b < s.program.blocks.size(); ++b) {
-      const auto& all = s.program.blocks[b].insts;
-      if (!s.cfg.is_reachable(BlockId(b)) ||
-          std::none_of(all.begin(), all.end(), [](const fuzz::EditInst& i) { return i.inst.is_phi() && i.inst.is_deleted(); }))
-        continue;
-      const auto from = s.cfg.predecessors(BlockId(b));
-      for (std::size_t f = 0; f < from.size(); ++f)
-        for (const fuzz::EditInst& i : s.program.blocks[from[f].index()].insts)
-          if (i.inst.is_inserted() && !i.ops.empty() && i.ops[0].is_preg() && i.ops[0].writes())
-            places.push_back({b, 0, i.ops[0].raw().value, f});
-    }
-    return places;
-  };
+std::vector<Place> joins(const Site& s) {
+  std::vector<Place> places;
+  for (std::uint32_t b = 0; b < s.program.blocks.size(); ++b) {
+    const auto& all = s.program.blocks[b].insts;
+    if (!s.cfg.is_reachable(BlockId(b)) ||
+        std::none_of(all.begin(), all.end(), [](const EditInst& i) { return i.inst.is_phi() && i.inst.is_deleted(); }))
+      continue;
+    const auto from = s.cfg.predecessors(BlockId(b));
+    for (std::size_t f = 0; f < from.size(); ++f)
+      for (const EditInst& i : s.program.blocks[from[f].index()].insts)
+        if (i.inst.is_inserted() && !i.ops.empty() && i.ops[0].is_preg() && i.ops[0].writes())
+          places.push_back({b, 0, i.ops[0].raw().value, f});
+  }
+  return places;
 }
 
 bool drop_phi_copies(Trial& t, const Place& at) {
@@ -444,7 +427,7 @@ bool swap_phi_sides(Trial& t, const Place& at) {
   for (std::size_t f = 0; f < from.size() && mine; ++f) {
     const auto its = f == at.other ? std::nullopt : tail_write(t.program, from[f], home);
     if (!its) continue;
-    fuzz::EditInst &a = t.program.blocks[from[at.other].index()].insts[*mine], &b = t.program.blocks[from[f].index()].insts[*its];
+    EditInst &a = t.program.blocks[from[at.other].index()].insts[*mine], &b = t.program.blocks[from[f].index()].insts[*its];
     std::swap(a, b);
     std::swap(a.inst.id, b.inst.id);
     return true;
@@ -453,7 +436,7 @@ bool swap_phi_sides(Trial& t, const Place& at) {
 }
 
 bool keep_phi(Trial& t, const Place& at) {
-  fuzz::EditInst& i = t.inst(at);
+  EditInst& i = t.inst(at);
   const ir::Function& before = t.site.subject.before;
   const ir::Inst& old = *t.site.expected.find(i.inst.id);
   const auto ops = before.operands_of(old);
@@ -474,15 +457,15 @@ bool keep_phi(Trial& t, const Place& at) {
 
 namespace {
 
-std::uint32_t& frame_of(fuzz::EditProgram& p, const ir::Slot& s) {
+std::uint32_t& frame_of(EditProgram& p, const ir::Slot& s) {
   return s.space == ir::MemSpace::Local ? p.header.local_frame : p.header.shared_frame;
 }
 
 // Calls change(slot operand) for each.
 template <class Change>
-void each_slot_operand(fuzz::EditProgram& p, Change change) {
-  for (fuzz::EditBlock& b : p.blocks)
-    for (fuzz::EditInst& i : b.insts)
+void each_slot_operand(EditProgram& p, Change change) {
+  for (EditBlock& b : p.blocks)
+    for (EditInst& i : b.insts)
       for (Operand& op : i.ops)
         if (op.is_slot()) change(op);
 }
@@ -512,8 +495,8 @@ bool swap_slots(Trial& t, const Place& at) {
 bool swap_slots_anywhere(Trial& t, const Place& at) {
   std::vector<Operand*> others;
   Operand& mine = t.inst(at).ops[1];
-  for (fuzz::EditBlock& b : t.program.blocks)
-    for (fuzz::EditInst& i : b.insts)
+  for (EditBlock& b : t.program.blocks)
+    for (EditInst& i : b.insts)
       if (is_refill(i) && i.ops[1].slot() != mine.slot() &&
           t.program.header.slots[i.ops[1].slot().index()].size == t.program.header.slots[mine.slot().index()].size)
         others.push_back(&i.ops[1]);

@@ -4,35 +4,37 @@
 
 #include <functional>
 #include <optional>
+#include <type_traits>
 
 #include "trial/faults/site.h"
 
 namespace regduel::trial {
 
 struct Trial {
-  fuzz::EditProgram program;
+  EditProgram program;
   const Site& site;
   Random& random;
 
-  [[nodiscard]] std::vector<fuzz::EditInst>& insts(const Place& at) { return program.blocks[at.block].insts; }
-  [[nodiscard]] fuzz::EditInst& inst(const Place& at) { return insts(at)[at.inst]; }
+  [[nodiscard]] std::vector<EditInst>& insts(const Place& at) { return program.blocks[at.block].insts; }
+  [[nodiscard]] EditInst& inst(const Place& at) { return insts(at)[at.inst]; }
   [[nodiscard]] ir::Operand& op(const Place& at) { return inst(at).ops[at.operand]; }
 };
 using Edit = std::function<bool(Trial&, const Place&)>;
 
 // --- registers ------------------------------------------------------------------------------------------------------
-// Where the operand at a place might stand, which stands at `home`.
+// Another register for the operand at a place, which is in `home`; nothing where there is none.
 using Home = std::function<std::optional<ir::PReg>(Trial&, const Place&, ir::PReg home)>;
 [[nodiscard]] Home another(bool used_only);
-[[nodiscard]] Home in_other_file();
+std::optional<ir::PReg> in_other_file(Trial& t, const Place& at, ir::PReg home);
 [[nodiscard]] Home from_unit(int (*first)(const Site&, ir::PReg home));  // the first tuple at or above this unit
-[[nodiscard]] Home in_reserved();
-[[nodiscard]] Home off_alignment();
-[[nodiscard]] Home of_other_size();
-[[nodiscard]] Home with_other();                   // where the place's other operand stands
+std::optional<ir::PReg> in_reserved(Trial& t, const Place& at, ir::PReg home);
+std::optional<ir::PReg> off_alignment(Trial& t, const Place& at, ir::PReg home);
+std::optional<ir::PReg> of_other_size(Trial& t, const Place& at, ir::PReg home);
+std::optional<ir::PReg> with_other(Trial& t, const Place& at, ir::PReg home);  // where the place's other operand stands
 [[nodiscard]] Home in_pack_read_later(ir::Op by);  // the pack of the next such instruction, which nothing mentions before it
-[[nodiscard]] Home in_clobbered_later();           // of an instruction that the value lives across
-[[nodiscard]] Home in_unsaved();                   // a callee-saved register that nothing mentions
+std::optional<ir::PReg> in_clobbered_later(Trial& t, const Place& at,
+                                           ir::PReg home);                     // of an instruction that the value lives across
+std::optional<ir::PReg> in_unsaved(Trial& t, const Place& at, ir::PReg home);  // a callee-saved register that nothing mentions
 
 [[nodiscard]] Edit give(Home home);
 [[nodiscard]] Edit give_stretch(Home home);       // to the def and to all that reads it in its block
@@ -49,7 +51,7 @@ bool drop(Trial& t, const Place& at);
 bool drop_operand(Trial& t, const Place& at);  // or the instruction, where it moves nothing else
 bool delete_original(Trial& t, const Place& at);
 // Behind the next instruction of the block, or in front of the last one, at which the instruction has to stop.
-using Stop = bool (*)(const fuzz::EditInst& other, const fuzz::EditInst& mine);
+using Stop = bool (*)(const EditInst& other, const EditInst& mine);
 [[nodiscard]] Edit down_to(Stop stop);
 [[nodiscard]] Edit up_to(Stop stop);
 bool to_other(Trial& t, const Place& at);  // to the position place.other
@@ -59,13 +61,23 @@ bool to_other_block(Trial& t, const Place& at);
 bool repeat_carelessly(Trial& t, const Place& at);  // a remat of the def in front of a later reader of its block
 bool repeat_another(Trial& t, const Place& at);     // a remat of another instruction without sources, correct in itself
 bool claim_another(Trial& t, const Place& at);      // the remat has the number of another instruction
+// A change(trial, instruction or operand) that returns nothing can always be made.
+template <class Change, class What>
+bool make(const Change& change, Trial& t, What& what) {
+  if constexpr (std::is_void_v<decltype(change(t, what))>) {
+    change(t, what);
+    return true;
+  } else {
+    return change(t, what);
+  }
+}
 template <class Change>
 [[nodiscard]] Edit on_inst(Change change) {
-  return [=](Trial& t, const Place& at) { return change(t, t.inst(at)); };
+  return [=](Trial& t, const Place& at) { return make(change, t, t.inst(at)); };
 }
 template <class Change>
 [[nodiscard]] Edit on_operand(Change change) {
-  return [=](Trial& t, const Place& at) { return change(t, t.op(at)); };
+  return [=](Trial& t, const Place& at) { return make(change, t, t.op(at)); };
 }
 
 // --- copies and edges -----------------------------------------------------------------------------------------------
@@ -74,7 +86,7 @@ bool do_pair_first(Trial& t, const Place& at);  // the pair at place.operand, th
 bool empty_edge(Trial& t, const Place& at);
 bool do_on_all_edges(Trial& t, const Place& at);
 // Joins with a deleted phi: block; `operand` = the register, packed, that a predecessor writes at its end, `other` = which one.
-[[nodiscard]] Selector joins();
+[[nodiscard]] std::vector<Place> joins(const Site& s);
 bool drop_phi_copies(Trial& t, const Place& at);
 bool swap_phi_sides(Trial& t, const Place& at);
 bool keep_phi(Trial& t, const Place& at);

@@ -2,6 +2,7 @@
 #include "trial/faults/faults.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <tuple>
 
@@ -12,7 +13,7 @@
 #include "duel/allocators.h"
 #include "duel/duel.h"
 #include "ir/check.h"
-#include "ir/text/text.h"
+#include "ir/text/binary.h"
 #include "oracles/judges.h"
 #include "oracles/memcheck/memcheck.h"
 #include "trial/faults/drawn_subject.h"
@@ -68,16 +69,12 @@ bool has_category(const oracles::Report& report, std::string_view judge, std::st
 }
 
 std::uint64_t fingerprint_of(const ir::Function& f) {
-  std::uint64_t h = f.local_frame;
-  for (const ir::Inst& i : f.insts)
-    h = hash_combine(h, std::uint64_t{i.id.value} << 32 | std::uint64_t{i.flags} << 8 | static_cast<unsigned>(i.op));
-  for (const ir::Operand& op : f.operands)
-    h = hash_combine(hash_combine(h, std::uint64_t{op.raw().value} << 32 | op.raw().extra), op.part.code());
-  for (const ir::Slot& s : f.slots) h = hash_combine(h, std::uint64_t{s.offset} << 32 | s.size);
+  std::uint64_t h = 0;
+  for (const std::uint8_t byte : ir::encode(f)) h = hash_combine(h, byte);
   return h;
 }
 
-// What the operator did, judged.
+// Asks the judges about the damage that an operator did.
 Injection judge_injection(std::size_t index, const FaultOperator& op, int code, const oracles::Case& c, std::uint64_t seed,
                           std::uint64_t run, std::vector<FaultMiss>& misses) {
   const oracles::Report report = judge_all(c);
@@ -107,19 +104,15 @@ Random stream_of(const FaultOperator& op, std::uint64_t seed, std::uint64_t run)
   return Random(stream);
 }
 
-// Least injected first, those that are equal in random order.
+// The operators, least injected first, equally often injected ones in random order; all in their order where `injected` is empty.
 std::vector<std::size_t> order_of(const std::vector<std::int64_t>& injected, Random& random) {
+  std::vector<std::size_t> order(fault_operators().size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (injected.empty()) return order;
   std::vector<std::tuple<std::int64_t, std::uint64_t, std::size_t>> keys;
   for (std::size_t k = 0; k < injected.size(); ++k) keys.emplace_back(injected[k], random.next(), k);
   std::sort(keys.begin(), keys.end());
-  std::vector<std::size_t> order;
-  for (const auto& [count, tie_break, k] : keys) order.push_back(k);
-  return order;
-}
-
-std::vector<std::size_t> in_order(std::size_t n) {
-  std::vector<std::size_t> order(n);
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::transform(keys, order.begin(), [](const auto& key) { return std::get<2>(key); });
   return order;
 }
 
@@ -135,14 +128,11 @@ const std::vector<const oracles::Judge*>& fault_judges() {
   return list;
 }
 
-bool Injection::is_changing() const {
+bool Injection::is_changing() const { return objects(false); }
+bool Injection::is_caught() const { return objects(true); }
+bool Injection::objects(bool statically) const {
   for (std::size_t k = 0; k < verdicts.size(); ++k)
-    if (!is_static(*fault_judges()[k]) && verdicts[k] == Verdict::Fail) return true;
-  return false;
-}
-bool Injection::is_caught() const {
-  for (std::size_t k = 0; k < verdicts.size(); ++k)
-    if (is_static(*fault_judges()[k]) && verdicts[k] == Verdict::Fail) return true;
+    if (is_static(*fault_judges()[k]) == statically && verdicts[k] == Verdict::Fail) return true;
   return false;
 }
 
@@ -192,7 +182,7 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
   const bool all = injected.empty();
   const std::size_t most = all ? operators.size() : after.insts.size() < kLarge ? kInjectionsPerRun : kInjectionsIntoLarge;
   std::size_t tried = 0;
-  for (const std::size_t k : all ? in_order(operators.size()) : order_of(injected, random)) {
+  for (const std::size_t k : order_of(injected, random)) {
     if (run.injections.size() >= most || tried++ >= (all ? operators.size() : kOperatorsTried)) break;
     Random own = stream_of(operators[k], seed, index);
     if (const auto damaged = inject(operators[k], site, own))
@@ -254,22 +244,16 @@ std::vector<std::int64_t> FaultMatrix::injected() const {
 }
 
 OperatorRow FaultMatrix::total() const {
+  constexpr std::int64_t OperatorRow::* kCounts[] = {
+      &OperatorRow::injected,       &OperatorRow::changing,       &OperatorRow::undecided,       &OperatorRow::caught_static,
+      &OperatorRow::memcheck_asked, &OperatorRow::memcheck_right, &OperatorRow::structure_asked, &OperatorRow::structure_right};
   OperatorRow sum;
   sum.caught.resize(fault_judges().size());
   sum.caught_changing.resize(fault_judges().size());
   for (const OperatorRow& row : rows_) {
-    sum.injected += row.injected;
-    sum.changing += row.changing;
-    sum.undecided += row.undecided;
-    sum.caught_static += row.caught_static;
-    sum.memcheck_asked += row.memcheck_asked;
-    sum.memcheck_right += row.memcheck_right;
-    sum.structure_asked += row.structure_asked;
-    sum.structure_right += row.structure_right;
-    for (std::size_t k = 0; k < sum.caught.size(); ++k) {
-      sum.caught[k] += row.caught[k];
-      sum.caught_changing[k] += row.caught_changing[k];
-    }
+    for (std::int64_t OperatorRow::* const count : kCounts) sum.*count += row.*count;
+    std::ranges::transform(sum.caught, row.caught, sum.caught.begin(), std::plus());
+    std::ranges::transform(sum.caught_changing, row.caught_changing, sum.caught_changing.begin(), std::plus());
   }
   return sum;
 }

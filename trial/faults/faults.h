@@ -1,18 +1,17 @@
 // The detection matrix: fault operators on correct allocations of the standard mix, and what each judge says of the damage.
 //
-//   changing    the execution judge objects: the ground truth of what a fault does. Each of these must be caught by a static judge
-//               (one that does not run the programs: all but execution and quality).
-//   category    where it follows from the program which code memcheck has to raise (origins.h), it must be among memcheck's
-//   findings
-//               whenever the trace changes; where an operator names categories of structure, one of them must be there always.
+//   changing    The execution judge objects, which is the ground truth of what a fault does. A static judge (one that does not run
+//               the programs: all but execution and quality) must object to each changing fault, too.
+//   category    Where the code that memcheck has to raise follows from the program (origins.h), it must be among memcheck's
+//               findings whenever the trace changes. Where an operator names categories of structure, one must always be raised.
 //
 // Before anything is damaged, the allocation is judged as it is: an objection is a false alarm. Most subjects are first rewritten
 // by patterns (patterns.h), so that the judges see packs, remats and shared slots, and the operators find them.
 //
-// A run takes one program, and injects into it a few of the operators that were injected least so far. What was injected so far is
-// an argument (`injected`), which the caller renews after each batch of fault_batch() runs: so the result depends on seed and
-// number of runs alone. What an operator does in a run depends on the seed and the number of the run alone, so that a miss can be
-// repeated without the runs before it. Tested by faults_test.cpp.
+// A run takes one program, and injects into it a few of the operators that were injected least so far. The counts of injections are
+// an argument (`injected`), which the caller renews after each batch of fault_batch() runs, so that the result depends on the seed
+// and the number of runs alone. The fault of an operator in a run depends on the seed and the number of the run alone, so that a
+// miss can be repeated without the runs before it. Tested by faults_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +28,8 @@
 
 namespace regduel::trial {
 
-// Runs of the batch that begins after `done` runs. The shares of the operators settle in small batches at first; later ones are
-// large, as threads wait for each other at the end of each.
+// Runs of the batch that begins after `done` runs. The shares of the operators settle in small batches at first; later batches are
+// large, because threads wait for each other at the end of each.
 constexpr std::int64_t fault_batch(std::int64_t done) { return std::max<std::int64_t>(64, done / 8); }
 struct Injection {
   std::size_t op = 0;                      // index among fault_operators()
@@ -41,9 +40,12 @@ struct Injection {
   bool structure_right = false;            // one of the operator's categories is there
   [[nodiscard]] bool is_changing() const;  // the execution judge objects
   [[nodiscard]] bool is_caught() const;    // a static one does
+
+ private:
+  [[nodiscard]] bool objects(bool statically) const;
 };
 
-// What came of one program.
+// The result of one program.
 struct FaultRun {
   bool is_subject = false;  // false: impossible at its limit, and nothing else is set
   std::string allocator;

@@ -73,7 +73,7 @@ TEST(Faults, ARunIsRepeatedByItsNumber) {
   EXPECT_GT(repeated, 8u);
 }
 
-// Those that were injected often wait until the others have found their places.
+// Operators that were injected often wait until the others have found their places.
 TEST(Faults, RareOperatorsGoFirst) {
   std::vector<std::int64_t> injected(fault_operators().size(), 1000);
   injected[0] = 0;

@@ -1,10 +1,10 @@
 // Fault operators: each damages a correct allocation in one way that real allocators are known to get wrong. The judges are judged
-// by what they say of the result (faults.h).
+// by their verdicts on the result (faults.h).
 //
-// An operator is a row of a table: where it applies (a selector, site.h), what is changed there (an edit, edits.h), and what has to
-// be raised. What a fault does is for the execution judge alone to say. Which code of memcheck it has to show is
-// asked only where it follows from the program (origins.h): of the places that are tried in random order, the first at which one of
-// the operator's own codes follows is taken, else one at which another code follows, else one at which none does.
+// An operator is a row of a table (operator_table.cpp): where it applies (a selector, site.h), what is changed there (an edit,
+// edits.h), and which findings must be raised. Only the execution judge says what a fault does. A code of memcheck is asked for
+// only where it follows from the program (origins.h). Of the places, tried in random order, the first at which one of the
+// operator's own codes follows is taken, else one at which another code follows, else one at which none does.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ struct FaultOperator {
   std::string_view name;      // "dropped-refill"
   std::string_view what;      // one line: what is changed, and which mistake of an allocator it stands for
   std::vector<int> memcheck;  // the codes that it aims at; empty: not memcheck's matter
-  std::vector<std::string_view>
-      structure;  // categories of structure of which one must be raised, always; empty: not structure's matter
+  // Categories of structure, of which one must always be raised; empty: not structure's matter.
+  std::vector<std::string_view> structure;
   Selector where;
   Edit edit;
 };

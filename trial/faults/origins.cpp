@@ -187,7 +187,7 @@ class Origins {
     return false;
   }
 
-  // Keeps all that the instruction may write.
+  // Keeps every place that the instruction may write.
   void touch(const ir::Inst& inst) {
     const auto ops = f_.operands_of(inst);
     const bool packs = inst.op == Op::P2R || inst.op == Op::R2P || inst.op == Op::BitSpill || inst.op == Op::BitRefill;
@@ -256,7 +256,7 @@ class Origins {
   }
 
   enum class Effect { None, Moves, Ends, Unclear };
-  // What the instruction does to the location: it becomes the place that the content comes from, or gets its origin.
+  // The effect of the instruction on the location: the location becomes the place from which its content comes, or gets its origin.
   Effect write(std::uint32_t index, std::span<const Operand> ops, State& s) {
     const ir::Inst& inst = f_.insts[index];
     const auto moves = [&](const Bytes& to, const Bytes& from) {
@@ -267,7 +267,7 @@ class Origins {
       s.at = {from.space, byte, s.at.bit};
       return Effect::Moves;
     };
-    // Two defs in one place: what is there afterwards nobody says.
+    // The content is undecided where two defs are in one place.
     const auto writes_here = [&](const Operand& op) { return op.is_preg() && op.writes() && bytes_of(op).holds(s.at); };
     if (std::count_if(ops.begin(), ops.end(), writes_here) > 1) return Effect::Unclear;
     Effect effect = Effect::None;
@@ -393,8 +393,8 @@ class Origins {
     return Effect::None;
   }
 
-  // The pack's register is overwritten here: what it held before decides whether its base was destroyed. Packs that were moved into
-  // memory or into other files are no bases.
+  // The pack's register is overwritten here, and its content before decides whether its base was destroyed. Packs that were moved
+  // into memory or into other files are no bases.
   void probe(std::uint32_t index, State& s) {
     if (s.at.space != ir::index(ir::RegFile::R) && s.at.space != ir::index(ir::RegFile::UR)) return;
     const std::pair<std::uint32_t, Location> p{index, s.at};
@@ -461,7 +461,7 @@ class Origins {
           if (is_sure) propose(sure, delivers(kManyGuards) ? 2 : 1);
           continue;
         }
-        if (behind_pack) return kUnclear;  // a pack in a pack: whose base it is that was destroyed
+        if (behind_pack) return kUnclear;  // a pack in a pack: undecided, whose base was destroyed
         behind_pack = true;
         // 8 and 9 precede 3 and 4.
         propose(possible, op == Op::R2P ? (perhaps_destroyed ? 8 : 3) : (perhaps_destroyed ? 9 : 4));

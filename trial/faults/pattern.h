@@ -1,4 +1,4 @@
-// What a pattern is: a correct rewriting of a correct allocation. patterns() lists them all.
+// A pattern is a correct rewriting of a correct allocation. patterns() lists them all.
 #pragma once
 
 #include <optional>

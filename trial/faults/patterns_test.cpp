@@ -17,7 +17,7 @@
 namespace regduel::trial {
 namespace {
 
-// What the judges say against it; empty where nothing.
+// The objections of the judges; empty where there is none.
 std::string complaint(const ir::Function& before, const Patterned& p, const ir::Target& target) {
   if (const auto faults = ir::check(p.program, target, 1); !faults.empty())
     return "ill-formed: " + ir::to_string(p.program, faults[0]);

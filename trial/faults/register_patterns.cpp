@@ -18,7 +18,7 @@ using ir::Role;
 std::optional<Patterned> copies_through_memory(const Subject& subject, Random& random) {
   Workshop w(subject, random);
   int done = 0;
-  w.rewrite([&](std::size_t, std::size_t, fuzz::EditInst i, std::vector<fuzz::EditInst>& out) {
+  w.rewrite([&](std::size_t, std::size_t, EditInst i, std::vector<EditInst>& out) {
     const std::size_t operands = has_guard(i) ? 3 : 2;
     if (!i.inst.is_copy() || i.inst.is_deleted() || done >= 12 || random.chance(40) || i.ops.size() != operands ||
         bytes_of(i.ops[0]) != bytes_of(i.ops[1]) || w.is_architectural(i.ops[0].preg()) || !w.fits_memory(i.ops[0].preg()) ||
@@ -30,11 +30,11 @@ std::optional<Patterned> copies_through_memory(const Subject& subject, Random& r
     const Operand to = i.ops[0], from = i.ops[1];
     const std::uint32_t bytes = bytes_of(to);
     const ir::SlotId slot = add_slot(w.program, random.chance(20) ? w.shared_if_room(bytes) : MemSpace::Local, bytes);
-    fuzz::EditInst spill = make_spill(from, slot), refill = make_refill(to, slot);
+    EditInst spill = make_spill(from, slot), refill = make_refill(to, slot);
     const bool guarded = has_guard(i), spills = guarded || random.chance(50);
     if (guarded) out.push_back(make_spill(to, slot));
     else if (!spills) out.push_back(spill);
-    fuzz::EditInst own = guarded_like(spills ? spill : refill, i);
+    EditInst own = guarded_like(spills ? spill : refill, i);
     i.inst.op = own.inst.op;
     i.ops = std::move(own.ops);
     out.push_back(std::move(i));
@@ -46,21 +46,21 @@ std::optional<Patterned> copies_through_memory(const Subject& subject, Random& r
 std::optional<Patterned> remat(const Subject& subject, Random& random) {
   Workshop w(subject, random);
   bool any = false;
-  std::vector<fuzz::EditInst> known;  // defs whose register and sources are as the def left them
+  std::vector<EditInst> known;  // defs whose register and sources are as the def left them
   std::size_t block = 0;
   std::vector<PReg> seen;
-  const auto in_before = [&](const fuzz::EditInst& i) {
+  const auto in_before = [&](const EditInst& i) {
     const auto it = std::find_if(subject.before.insts.begin(), subject.before.insts.end(),
                                  [&](const ir::Inst& o) { return o.id == i.inst.id; });
     return it != subject.before.insts.end() && is_repeatable(subject.before, *it) &&
            !subject.before.fixed_of(subject.before.operands_of(*it)[0]).is_valid();
   };
-  w.rewrite([&](std::size_t b, std::size_t, fuzz::EditInst i, std::vector<fuzz::EditInst>& out) {
+  w.rewrite([&](std::size_t b, std::size_t, EditInst i, std::vector<EditInst>& out) {
     if (b != block) known.clear();
     block = b;
-    for (const fuzz::EditInst& def : known) {
+    for (const EditInst& def : known) {
       if (!reads(i, def.ops[0].preg()) || i.inst.is_phi() || !random.chance(40)) continue;
-      fuzz::EditInst remat = inserted(Op::Remat, def.ops);
+      EditInst remat = inserted(Op::Remat, def.ops);
       remat.inst.ref = def.inst.id;
       const auto other = pick(seen, random);
       if (other && random.chance(50) && other->file == def.ops[0].preg().file && other->count == def.ops[0].preg().count &&
@@ -69,7 +69,7 @@ std::optional<Patterned> remat(const Subject& subject, Random& random) {
       out.push_back(std::move(remat));
       any = true;
     }
-    std::erase_if(known, [&](const fuzz::EditInst& def) {
+    std::erase_if(known, [&](const EditInst& def) {
       return std::any_of(def.ops.begin(), def.ops.end(), [&](const Operand& op) { return op.is_preg() && writes(i, op.preg()); });
     });
     for (const Operand& op : i.ops)
@@ -94,8 +94,8 @@ std::optional<Patterned> callee_saved(const Subject& subject, Random& random) {
   };
   std::vector<PReg> tuples;
   const int align = w.widest_alignment();
-  for (const fuzz::EditBlock& b : w.program.blocks)
-    for (const fuzz::EditInst& i : b.insts)
+  for (const EditBlock& b : w.program.blocks)
+    for (const EditInst& i : b.insts)
       for (const Operand& op : i.ops)
         if (op.is_preg() && op.role != Role::Clobber && op.preg().file == RegFile::R) tuples.push_back(op.preg());
   struct Move {
@@ -105,8 +105,7 @@ std::optional<Patterned> callee_saved(const Subject& subject, Random& random) {
   for (const PReg t : std::set<PReg>(tuples.begin(), tuples.end())) {
     bool fits = !is_pinned(t);
     for (const PReg o : tuples) fits = fits && (!o.overlaps(t) || (t.begin() <= o.begin() && o.end() <= t.end()));
-    for (const fuzz::EditBlock& b : w.program.blocks)
-      fits = fits && !(b.insts.back().inst.op == Op::Ret && mentions(b.insts.back(), t));
+    for (const EditBlock& b : w.program.blocks) fits = fits && !(b.insts.back().inst.op == Op::Ret && mentions(b.insts.back(), t));
     for (int u = t.begin(); u < t.end(); ++u) fits = fits && !w.preserved.contains(one_unit(t.file, u));
     for (int first = t.first % align; fits && first + t.count <= subject.target.units[ir::index(t.file)]; first += align) {
       bool spare = true;
@@ -125,7 +124,7 @@ std::optional<Patterned> callee_saved(const Subject& subject, Random& random) {
   if (!keeper && !fits_memory) return std::nullopt;
   const Operand reg = Operand::of_preg(Role::Use, m->to);
   const ir::SlotId slot = keeper ? ir::SlotId() : add_slot(w.program, MemSpace::Local, bytes_of(reg));
-  w.rewrite([&](std::size_t, std::size_t, fuzz::EditInst i, std::vector<fuzz::EditInst>& out) {
+  w.rewrite([&](std::size_t, std::size_t, EditInst i, std::vector<EditInst>& out) {
     for (Operand& op : i.ops)
       if (op.is_preg() && op.role != Role::Clobber && op.preg().overlaps(m->from))
         op.set_preg({op.preg().file, op.preg().count, static_cast<std::uint16_t>(op.preg().first - m->from.first + m->to.first)});
@@ -160,8 +159,8 @@ bool is_inside(PReg inner, PReg outer) {
   return inner.file == outer.file && outer.begin() <= inner.begin() && inner.end() <= outer.end();
 }
 bool is_register(const Operand& op) { return op.is_preg() && op.role != Role::Clobber; }
-fuzz::EditInst spill_of(PReg r, ir::SlotId slot) { return make_spill(Operand::of_preg(Role::Use, r), slot); }
-fuzz::EditInst refill_of(PReg r, ir::SlotId slot) { return make_refill(Operand::of_preg(Role::Use, r), slot); }
+EditInst spill_of(PReg r, ir::SlotId slot) { return make_spill(Operand::of_preg(Role::Use, r), slot); }
+EditInst refill_of(PReg r, ir::SlotId slot) { return make_refill(Operand::of_preg(Role::Use, r), slot); }
 ir::SlotId slot_for(Workshop& w, PReg r) { return add_slot(w.program, MemSpace::Local, bytes_of(Operand::of_preg(Role::Use, r))); }
 
 // `a` for `b` and `b` for `a` in the stretch. Requires may_exchange().
@@ -178,7 +177,7 @@ void exchange(Workshop& w, const Stretch& s, PReg a, PReg b) {
 // Whether every operand of the stretch that touches one of the two is inside it and free to stand elsewhere.
 bool may_exchange(const Workshop& w, const Stretch& s, PReg a, PReg b) {
   for (std::size_t k = s.begin; k < s.end; ++k) {
-    const fuzz::EditInst& i = w.program.blocks[s.block].insts[k];
+    const EditInst& i = w.program.blocks[s.block].insts[k];
     for (std::size_t n = 0; n < i.ops.size(); ++n) {
       const Operand& op = i.ops[n];
       if (!op.is_preg() || (!op.preg().overlaps(a) && !op.preg().overlaps(b))) continue;
@@ -211,7 +210,7 @@ std::optional<Patterned> move_stretch(const Subject& subject, Random& random) {
         !w.is_allocatable(*b) || (saves && !w.fits_memory(*b)) || !may_exchange(w, *s, *a, *b))
       continue;
     exchange(w, *s, *a, *b);
-    std::vector<fuzz::EditInst> before, after;
+    std::vector<EditInst> before, after;
     if (kind == 0) {
       before = {make_swap(*a, *b)};
       after = {make_swap(*a, *b)};
@@ -229,7 +228,7 @@ std::optional<Patterned> move_stretch(const Subject& subject, Random& random) {
       if (random.chance(40))
         if (const auto other = pick(tuples, random);
             other && other->file == a->file && other->count == a->count && !other->overlaps(*a) && !other->overlaps(*b))
-          before.push_back(make_copy(*a, *other));  // nobody reads it meanwhile
+          before.push_back(make_copy(*a, *other));  // no instruction of the stretch reads it
       if (saves) after.push_back(refill_of(*b, saved));
     }
     auto& insts = w.program.blocks[s->block].insts;
@@ -248,8 +247,8 @@ struct Twins {
   PReg a, b;  // hold the same bytes
 };
 
-// What the instruction leaves equal: the pairs of a copy, the pieces of a pack and an unpack; whole units only.
-std::vector<Twins> twins_of(const Workshop& w, const fuzz::EditInst& i) {
+// The registers that the instruction leaves equal: the pairs of a copy, the pieces of a pack and an unpack; whole units only.
+std::vector<Twins> twins_of(const Workshop& w, const EditInst& i) {
   std::vector<Twins> result;
   if (has_guard(i) || i.inst.is_deleted()) return result;
   const auto is_whole = [&](std::size_t k) {
@@ -286,7 +285,7 @@ std::vector<Twins> twins_of(const Workshop& w, const fuzz::EditInst& i) {
 }
 
 // Reads of `from` become reads of `to`, where all of the instruction can.
-bool read_instead(const Workshop& w, fuzz::EditInst& i, PReg from, PReg to) {
+bool read_instead(const Workshop& w, EditInst& i, PReg from, PReg to) {
   const ir::Inst* inst = w.original(i);
   if (inst == nullptr || i.inst.op == Op::Ret || i.inst.is_phi() || inst->op != i.inst.op) return false;
   const auto ops = w.subject.before.operands_of(*inst);
@@ -314,7 +313,7 @@ std::optional<Patterned> read_twins(const Subject& subject, Random& random) {
   bool any = false;
   std::size_t block = 0;
   std::vector<Twins> known;
-  w.rewrite([&](std::size_t b, std::size_t, fuzz::EditInst i, std::vector<fuzz::EditInst>& out) {
+  w.rewrite([&](std::size_t b, std::size_t, EditInst i, std::vector<EditInst>& out) {
     if (b != block) known.clear();
     block = b;
     const bool is_place = !i.inst.is_phi();
@@ -346,12 +345,12 @@ std::optional<Patterned> read_twins(const Subject& subject, Random& random) {
 std::optional<Patterned> guarded_accesses(const Subject& subject, Random& random) {
   Workshop w(subject, random);
   std::vector<PReg> predicates, seen;
-  for (const fuzz::EditBlock& b : w.program.blocks)
-    for (const fuzz::EditInst& i : b.insts)
+  for (const EditBlock& b : w.program.blocks)
+    for (const EditInst& i : b.insts)
       for (const Operand& op : i.ops)
         if (is_register(op)) (ir::is_predicate(op.preg().file) ? predicates : seen).push_back(op.preg());
   int done = 0;
-  w.rewrite([&](std::size_t, std::size_t, fuzz::EditInst i, std::vector<fuzz::EditInst>& out) {
+  w.rewrite([&](std::size_t, std::size_t, EditInst i, std::vector<EditInst>& out) {
     std::vector<PReg> sources;
     for (const Operand& op : i.ops)
       if (is_register(op) && op.reads() && !ir::is_predicate(op.preg().file) && !w.is_architectural(op.preg()) &&
@@ -367,7 +366,7 @@ std::optional<Patterned> guarded_accesses(const Subject& subject, Random& random
     const Operand holds = by_own ? *own : Operand::of_preg(Role::Guard, *other);
     Operand fails = holds;
     fails.flags ^= ir::kNegated;
-    const auto under = [](fuzz::EditInst inst, const Operand& guard) {
+    const auto under = [](EditInst inst, const Operand& guard) {
       inst.ops.push_back(guard);
       return inst;
     };
@@ -384,7 +383,9 @@ std::optional<Patterned> guarded_accesses(const Subject& subject, Random& random
     out.push_back(under(refill_of(*source, slot), holds));
     if (!by_own) out.push_back(under(refill_of(*source, slot), fails));
     out.push_back(std::move(i));
-    if (by_own) out.push_back(under(refill_of(*source, slot), fails));  // what the instruction would have left as it was
+    if (by_own)
+      out.push_back(
+          under(refill_of(*source, slot), fails));  // the bytes that the instruction leaves as they were under a false guard
   });
   return done > 0 ? std::optional(w.finish()) : std::nullopt;
 }
@@ -394,19 +395,19 @@ std::optional<Patterned> guarded_accesses(const Subject& subject, Random& random
 std::optional<Patterned> chain_edge_blocks(const Subject& subject, Random& random) {
   Workshop w(subject, random);
   std::vector<PReg> tuples;
-  for (const fuzz::EditBlock& b : w.program.blocks)
-    for (const fuzz::EditInst& i : b.insts)
+  for (const EditBlock& b : w.program.blocks)
+    for (const EditInst& i : b.insts)
       for (const Operand& op : i.ops)
         if (is_register(op) && !w.is_architectural(op.preg())) tuples.push_back(op.preg());
   const auto blocks = static_cast<std::uint32_t>(w.program.blocks.size());
   int done = 0;
   for (int tries = random.between(1, 8); tries > 0; --tries) {
     const ir::BlockId from(random.below(blocks + static_cast<std::uint32_t>(done)));
-    fuzz::EditBlock& source = w.program.blocks[from.index()];
+    EditBlock& source = w.program.blocks[from.index()];
     const auto to = pick(source.insts.back().targets, random);
     if (!to) continue;
-    const fuzz::EditBlock& target = w.program.blocks[to->index()];
-    fuzz::EditBlock edge;
+    const EditBlock& target = w.program.blocks[to->index()];
+    EditBlock edge;
     const ir::Block &at_source = source.attributes, &at_target = target.attributes;
     edge.attributes.edge_from = at_source.is_edge_block() ? at_source.edge_from : from;
     edge.attributes.edge_to = at_source.is_edge_block() ? at_source.edge_to : at_target.is_edge_block() ? at_target.edge_to : *to;
@@ -419,12 +420,12 @@ std::optional<Patterned> chain_edge_blocks(const Subject& subject, Random& rando
       edge.insts.push_back(swaps ? make_swap(*a, *b) : refill_of(*a, slot));
     }
     const ir::BlockId own(static_cast<std::uint32_t>(w.program.blocks.size()));
-    fuzz::EditInst bra = inserted(Op::Bra, {});
+    EditInst bra = inserted(Op::Bra, {});
     bra.targets = {*to};
     edge.insts.push_back(std::move(bra));
     // A kept phi names the last edge block.
     if (source.attributes.is_edge_block())
-      for (fuzz::EditInst& phi : w.program.blocks[to->index()].insts)
+      for (EditInst& phi : w.program.blocks[to->index()].insts)
         if (phi.inst.is_phi()) std::replace(phi.targets.begin(), phi.targets.end(), from, own);
     auto& targets = source.insts.back().targets;
     std::replace(targets.begin(), targets.end(), *to, own);
@@ -437,11 +438,11 @@ std::optional<Patterned> chain_edge_blocks(const Subject& subject, Random& rando
 std::optional<Patterned> keep_phis(const Subject& subject, Random& random) {
   Workshop w(subject, random);
   bool any = false;
-  for (fuzz::EditBlock& b : w.program.blocks) {
+  for (EditBlock& b : w.program.blocks) {
     std::vector<PReg> homes, written;
-    for (const fuzz::EditInst& i : b.insts)
+    for (const EditInst& i : b.insts)
       if (i.inst.is_phi() && !i.inst.is_deleted()) homes.push_back(i.ops[0].preg());
-    for (fuzz::EditInst& phi : b.insts) {
+    for (EditInst& phi : b.insts) {
       if (phi.inst.op != Op::Phi || !phi.inst.is_deleted() || !random.chance(70)) continue;
       const auto known = std::find_if(subject.before.insts.begin(), subject.before.insts.end(),
                                       [&](const ir::Inst& o) { return o.id == phi.inst.id; });
@@ -450,7 +451,7 @@ std::optional<Patterned> keep_phis(const Subject& subject, Random& random) {
       // The first operation of the block that reads the value, of a register that nothing before it writes.
       std::optional<PReg> home;
       written.clear();
-      for (const fuzz::EditInst& i : b.insts) {
+      for (const EditInst& i : b.insts) {
         const ir::Inst* inst = i.inst.is_inserted() ? nullptr : w.original(i);
         if (inst != nullptr && inst->op == i.inst.op && !i.inst.is_phi() && !has_guard(i)) {
           const auto before = subject.before.operands_of(*inst);

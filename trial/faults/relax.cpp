@@ -2,7 +2,9 @@
 #include "trial/faults/relax.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include "ir/check.h"
 #include "oracles/judges.h"
 #include "oracles/pair/preserved.h"
+#include "trial/faults/instructions.h"
 #include "trial/faults/origins.h"
 
 namespace regduel::trial {
@@ -26,47 +29,77 @@ using oracles::Verdict;
 constexpr std::uint64_t kRelaxStream = 0x72656C6178;
 constexpr std::size_t kMostMissesKept = 100;
 
-// Calls see(before instruction, before operand number, after operand) for each register operand of an original instruction and of a
-// remat that still stands where one of the program before stood.
-template <class See>
-void each_placed(const ir::Function& before, const ir::Function& after, See see) {
-  std::unordered_map<std::uint32_t, const ir::Inst*> originals;
+using Originals = std::unordered_map<std::uint32_t, const ir::Inst*>;  // by id; never iterated
+Originals originals_of(const ir::Function& before) {
+  Originals originals;
   for (const ir::Inst& i : before.insts) originals.emplace(i.id.value, &i);
+  return originals;
+}
+
+// Calls see(before instruction, after instruction) for each original instruction that stands, and for each remat of one.
+template <class See>
+void each_original(const ir::Function& before, const ir::Function& after, See see) {
+  const Originals originals = originals_of(before);
   for (const ir::Inst& i : after.insts) {
-    if (i.is_deleted() || (i.is_inserted() && i.op != ir::Op::Remat)) continue;
-    const auto it = originals.find(i.is_inserted() ? i.ref.value : i.id.value);
-    if (it == originals.end()) continue;
-    const auto old = before.operands_of(*it->second), now = after.operands_of(i);
-    const bool to_memory = it->second->is_copy() && !i.is_copy();
-    if (to_memory) {
-      see(i, i.op == ir::Op::Spill ? old[1] : old[0], now[0]);
-      continue;
-    }
-    for (std::size_t k = 0; k < std::min(old.size(), now.size()); ++k)
-      if (old[k].is_vreg() && now[k].is_preg()) see(i, old[k], now[k]);
+    const bool is_remat = i.op == ir::Op::Remat;
+    if (i.is_deleted() || (i.is_inserted() && !is_remat)) continue;
+    if (const auto it = originals.find(is_remat ? i.ref.value : i.id.value); it != originals.end()) see(*it->second, i);
   }
 }
 
-Truth broken_if(bool broken) { return broken ? Truth::Broken : Truth::Kept; }
+// Whether broken(before operand, after operand) holds for a register operand of such an instruction.
+template <class Broken>
+bool any_operand(const ir::Function& before, const ir::Function& after, Broken broken) {
+  bool any = false;
+  each_original(before, after, [&](const ir::Inst& was, const ir::Inst& is) {
+    const auto old = before.operands_of(was), now = after.operands_of(is);
+    if (was.is_copy() && !is.is_copy()) {  // a copy that became a spill or a refill has one of its two registers left
+      any = any || broken(old[is.op == ir::Op::Spill ? 1 : 0], now[0]);
+      return;
+    }
+    for (std::size_t k = 0; k < std::min(old.size(), now.size()); ++k)
+      if (old[k].is_vreg() && now[k].is_preg()) any = any || broken(old[k], now[k]);
+  });
+  return any;
+}
+
+bool breaks_tie(std::span<const Operand> old, std::span<const Operand> now) {
+  for (std::size_t k = 0; k < old.size(); ++k)
+    if (old[k].is_tied() && now[k].preg() != now[old[k].tied].preg()) return true;
+  return false;
+}
+
+bool breaks_early_clobber(std::span<const Operand> old, std::span<const Operand> now) {
+  const auto overlap = [](const Operand& a, const Operand& b) {
+    const ir::FileBytes x = ir::Function::file_bytes(a), y = ir::Function::file_bytes(b);
+    return x.file == y.file && x.begin < y.end && y.begin < x.end;
+  };
+  for (std::size_t k = 0; k < old.size(); ++k)
+    if (old[k].is_early_clobber() &&
+        std::ranges::any_of(now, [&](const Operand& read) { return read.is_preg() && read.reads() && overlap(now[k], read); }))
+      return true;
+  return false;
+}
+
+bool breaks_slot_size(const ir::Function& after) {
+  return std::ranges::any_of(after.insts, [&](const ir::Inst& i) {
+    if (i.is_deleted() || (i.op != ir::Op::Spill && i.op != ir::Op::Refill)) return false;
+    const auto ops = after.operands_of(i);
+    return ops[1].slot_offset() + bytes_of(ops[0]) > after.slots[ops[1].slot().index()].size;
+  });
+}
 
 }  // namespace
 
 std::string_view name(Relaxation r) {
-  switch (r) {
-    case Relaxation::Tied: return "tied";
-    case Relaxation::EarlyClobber: return "early-clobber";
-    case Relaxation::Fixed: return "fixed";
-    case Relaxation::Class: return "class";
-    case Relaxation::Alignment: return "alignment";
-    case Relaxation::Clobbers: return "clobbers";
-    case Relaxation::SlotSize: return "slot-size";
-  }
-  return "";
+  constexpr std::array<std::string_view, kNumRelaxations> kNames = {"tied",      "early-clobber", "fixed",    "class",
+                                                                    "alignment", "clobbers",      "slot-size"};
+  return kNames[static_cast<std::size_t>(r)];
 }
 
 std::optional<ir::Function> relax(const ir::Function& program, const ir::Target& target, Relaxation kind) {
   if (kind == Relaxation::SlotSize) return program;
-  fuzz::EditProgram p(program);
+  EditProgram p(program);
   bool changed = false;
   for (ir::VReg& v : p.header.vregs) {
     if (v.is_architectural()) continue;
@@ -82,8 +115,8 @@ std::optional<ir::Function> relax(const ir::Function& program, const ir::Target&
       changed = true;
     }
   }
-  for (fuzz::EditBlock& b : p.blocks)
-    for (fuzz::EditInst& i : b.insts) {
+  for (EditBlock& b : p.blocks)
+    for (EditInst& i : b.insts) {
       for (Operand& op : i.ops) {
         if (kind == Relaxation::Tied && op.is_tied()) {
           op.tied = ir::kNotTied;
@@ -108,7 +141,7 @@ std::optional<ir::Function> relax(const ir::Function& program, const ir::Target&
 }
 
 ir::Function restore(const ir::Function& before, const ir::Function& relaxed_after, Relaxation kind) {
-  fuzz::EditProgram p(relaxed_after);
+  EditProgram p(relaxed_after);
   p.header.vregs = before.vregs;
   if (kind == Relaxation::SlotSize) {
     std::uint32_t local = 0, shared = 0;
@@ -123,10 +156,9 @@ ir::Function restore(const ir::Function& before, const ir::Function& relaxed_aft
     p.header.shared_frame = shared;
   }
   if (kind == Relaxation::Clobbers) {
-    std::unordered_map<std::uint32_t, const ir::Inst*> originals;
-    for (const ir::Inst& i : before.insts) originals.emplace(i.id.value, &i);
-    for (fuzz::EditBlock& b : p.blocks)
-      for (fuzz::EditInst& i : b.insts) {
+    const Originals originals = originals_of(before);
+    for (EditBlock& b : p.blocks)
+      for (EditInst& i : b.insts) {
         const auto it = originals.find(i.inst.id.value);
         if (i.inst.is_inserted() || i.inst.is_deleted() || it == originals.end()) continue;
         for (const Operand& op : before.operands_of(*it->second))
@@ -137,68 +169,40 @@ ir::Function restore(const ir::Function& before, const ir::Function& relaxed_aft
 }
 
 Truth truth(const oracles::Case& c, Relaxation kind) {
-  bool broken = false;
   const auto root = [&](const Operand& op) -> const ir::VReg& { return c.before.vreg(c.before.root(op.vreg())); };
+  const auto broken_if = [](bool broken) { return broken ? Truth::Broken : Truth::Kept; };
+  const auto any = [&](auto broken) { return broken_if(any_operand(c.before, c.after, broken)); };
   switch (kind) {
     case Relaxation::Fixed:
-      each_placed(c.before, c.after, [&](const ir::Inst&, const Operand& old, const Operand& now) {
+      return any([&](const Operand& old, const Operand& now) {
         const ir::PReg fixed = c.before.fixed_of(old);
-        broken = broken || (fixed.is_valid() && fixed != now.preg());
+        return fixed.is_valid() && fixed != now.preg();
       });
-      return broken_if(broken);
-    case Relaxation::Class:
-      each_placed(c.before, c.after, [&](const ir::Inst&, const Operand& old, const Operand& now) {
-        broken = broken || root(old).file() != now.preg().file;
-      });
-      return broken_if(broken);
+    case Relaxation::Class: return any([&](const Operand& old, const Operand& now) { return root(old).file() != now.preg().file; });
     case Relaxation::Alignment:
-      each_placed(c.before, c.after, [&](const ir::Inst&, const Operand& old, const Operand& now) {
-        broken = broken || (!root(old).is_architectural() && now.preg().first % root(old).alignment() != 0);
+      return any([&](const Operand& old, const Operand& now) {
+        return !root(old).is_architectural() && now.preg().first % root(old).alignment() != 0;
       });
-      return broken_if(broken);
     case Relaxation::Tied:
     case Relaxation::EarlyClobber: {
-      std::unordered_map<std::uint32_t, const ir::Inst*> originals;
-      for (const ir::Inst& i : c.before.insts) originals.emplace(i.id.value, &i);
-      for (const ir::Inst& i : c.after.insts) {
-        const ir::InstId id = i.op == ir::Op::Remat ? i.ref : i.id;
-        const auto it = originals.find(id.value);
-        if (i.is_deleted() || (i.is_inserted() && i.op != ir::Op::Remat) || it == originals.end()) continue;
-        const auto old = c.before.operands_of(*it->second), now = c.after.operands_of(i);
-        if (old.size() != now.size() || it->second->op != (i.op == ir::Op::Remat ? it->second->op : i.op))
-          continue;  // a copy to memory ties nothing
-        for (std::size_t k = 0; k < old.size(); ++k) {
-          if (kind == Relaxation::Tied && old[k].is_tied()) broken = broken || now[k].preg() != now[old[k].tied].preg();
-          if (kind != Relaxation::EarlyClobber || !old[k].is_early_clobber()) continue;
-          const ir::FileBytes def = ir::Function::file_bytes(now[k]);
-          for (const Operand& read : now) {
-            if (!read.is_preg() || !read.reads()) continue;
-            const ir::FileBytes use = ir::Function::file_bytes(read);
-            broken = broken || (def.file == use.file && def.begin < use.end && use.begin < def.end);
-          }
-        }
-      }
+      bool broken = false;
+      each_original(c.before, c.after, [&](const ir::Inst& was, const ir::Inst& is) {
+        const auto old = c.before.operands_of(was), now = c.after.operands_of(is);
+        if (old.size() != now.size() || (is.op != ir::Op::Remat && is.op != was.op)) return;  // a copy to memory ties nothing
+        broken = broken || (kind == Relaxation::Tied ? breaks_tie(old, now) : breaks_early_clobber(old, now));
+      });
       return broken_if(broken);
     }
-    case Relaxation::SlotSize:
-      for (const ir::Inst& i : c.after.insts) {
-        if (i.is_deleted() || (i.op != ir::Op::Spill && i.op != ir::Op::Refill)) continue;
-        const auto ops = c.after.operands_of(i);
-        const ir::FileBytes bytes = ir::Function::file_bytes(ops[0]);
-        broken = broken || ops[1].slot_offset() + (bytes.end - bytes.begin) > c.after.slots[ops[1].slot().index()].size;
-      }
-      return broken_if(broken);
-    case Relaxation::Clobbers: {
-      if (oracles::find_judge("execution")->judge(c).verdict == Verdict::Fail) return Truth::Broken;
-      constexpr std::size_t kMostReads = 20'000;
-      std::vector<std::uint32_t> blocks(c.after.blocks.size());
-      std::iota(blocks.begin(), blocks.end(), 0u);
-      Expected expected(c.before, oracles::preserved_units(c.before, c.target));
-      const int code = expected.code_in(c.after, blocks, ~0u, kMostReads);
-      return code > 0 ? Truth::Broken : code == 0 && !expected.has_met_half_defined() ? Truth::Kept : Truth::Undecided;
-    }
+    case Relaxation::SlotSize: return broken_if(breaks_slot_size(c.after));
+    case Relaxation::Clobbers: break;
   }
-  return Truth::Undecided;
+  if (oracles::find_judge("execution")->judge(c).verdict == Verdict::Fail) return Truth::Broken;
+  constexpr std::size_t kMostReads = 20'000;
+  std::vector<std::uint32_t> blocks(c.after.blocks.size());
+  std::iota(blocks.begin(), blocks.end(), 0u);
+  Expected expected(c.before, oracles::preserved_units(c.before, c.target));
+  const int code = expected.code_in(c.after, blocks, ~0u, kMostReads);
+  return code > 0 ? Truth::Broken : code == 0 && !expected.has_met_half_defined() ? Truth::Kept : Truth::Undecided;
 }
 
 RelaxRun run_relaxed_on(std::uint64_t seed, std::uint64_t index) {
@@ -250,19 +254,14 @@ void RelaxTable::add(RelaxRun run) {
     if (misses_.size() < kMostMissesKept) misses_.push_back(std::move(*run.miss));
   }
   if (!run.is_subject) return;
+  const bool broken = run.truth == Truth::Broken, kept = run.truth == Truth::Kept;
   RelaxRow& row = rows_[static_cast<std::size_t>(run.kind)];
   ++row.tried;
-  switch (run.truth) {
-    case Truth::Broken:
-      ++row.broken;
-      row.rejected += run.rejected ? 1 : 0;
-      break;
-    case Truth::Kept:
-      ++row.kept;
-      row.accepted += run.accepted ? 1 : 0;
-      break;
-    case Truth::Undecided: ++row.undecided; break;
-  }
+  row.broken += broken ? 1 : 0;
+  row.rejected += broken && run.rejected ? 1 : 0;
+  row.kept += kept ? 1 : 0;
+  row.accepted += kept && run.accepted ? 1 : 0;
+  row.undecided += run.truth == Truth::Undecided ? 1 : 0;
 }
 
 }  // namespace regduel::trial

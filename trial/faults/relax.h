@@ -1,15 +1,16 @@
 // Relaxed constraints: one kind of constraint is dropped from a program before allocation, the relaxed program is allocated, and
 // the result is put back in terms of the program as it was. An allocation that was made in ignorance of a rule is the likeliest way
-// to break it everywhere at once. Whether the result breaks the rule is decided here, by looking for that rule alone; results that
-// break it must be rejected by a judge that does not execute, results that happen to keep it must be accepted by all.
+// to break the rule everywhere at once. This file decides whether the result breaks the rule, by looking for that rule alone. A
+// static judge must reject a result that breaks it; all judges must accept a result that happens to keep it.
 //
 //   tied           ties are dropped                    broken: a tied def is not in the register of its use
 //   early-clobber  early-clobber marks are dropped     broken: such a def overlaps something that the instruction reads
 //   fixed          fixed registers are dropped         broken: a fixed operand is elsewhere
 //   class          uniform vregs are allocated in R    broken: an operand is in another file than its vreg's
 //   alignment      every alignment is 1                broken: a tuple is not aligned
-//   clobbers       clobber lists are dropped           broken: a value that is read later sat in a clobbered register, or the trace
-//   changes slot-size      every slot has at most 4 bytes      broken: a spill or refill reaches beyond its slot
+//   clobbers       clobber lists are dropped           broken: a value that is read later sat in a clobbered register, or the
+//                                                      trace changes
+//   slot-size      every slot has at most 4 bytes      broken: a spill or refill reaches beyond its slot
 //
 // Tested by relax_test.cpp.
 #pragma once

@@ -1,5 +1,5 @@
 // Valid rewritings: correct allocations of the standard mix, rewritten by one to four patterns each into correct ones that no
-// allocator here would make. Every judge must accept every one of them; that a judge is undecided is counted, with its reason.
+// allocator here would make. Every judge must accept every one of them; undecided verdicts are counted by their reason.
 //
 // Tested by patterns_test.cpp; `regduel faults --rewritings N`.
 #pragma once

@@ -22,12 +22,12 @@ Site::Site(const Subject& s)
     }
 }
 
-bool Site::is_operation(const fuzz::EditInst& i) const {
+bool Site::is_operation(const EditInst& i) const {
   return original(i) != nullptr && !i.inst.is_copy() && !i.inst.is_phi() && i.inst.op != ir::Op::Spill &&
          i.inst.op != ir::Op::Refill;
 }
 
-bool Site::is_free(const fuzz::EditInst& i, std::size_t k) const {
+bool Site::is_free(const EditInst& i, std::size_t k) const {
   if (original(i) == nullptr || k >= original_ops(i).size()) return false;
   const auto ops = original_ops(i);
   const Operand& op = ops[k];
@@ -72,7 +72,7 @@ std::vector<Place> each(const Site& s, Take take) {
 
 Selector insts(InstTest test) {
   return [=](const Site& s) {
-    return each(s, [&](std::vector<Place>& places, std::uint32_t b, std::uint32_t k, const fuzz::EditInst& i) {
+    return each(s, [&](std::vector<Place>& places, std::uint32_t b, std::uint32_t k, const EditInst& i) {
       if (test(s, i)) places.push_back({b, k});
     });
   };
@@ -80,7 +80,7 @@ Selector insts(InstTest test) {
 
 Selector operands(InstTest test, OperandTest of) {
   return [=](const Site& s) {
-    return each(s, [&](std::vector<Place>& places, std::uint32_t b, std::uint32_t k, const fuzz::EditInst& i) {
+    return each(s, [&](std::vector<Place>& places, std::uint32_t b, std::uint32_t k, const EditInst& i) {
       if (!test(s, i)) return;
       for (std::size_t o = 0; o < i.ops.size(); ++o)
         if (of(s, i, o)) places.push_back({b, k, o});
@@ -91,7 +91,7 @@ Selector operands(InstTest test, OperandTest of) {
 Selector operand_pairs(InstTest test, PairTest of) {
   constexpr std::size_t kReach = 8;
   return [=](const Site& s) {
-    return each(s, [&](std::vector<Place>& places, std::uint32_t b, std::uint32_t k, const fuzz::EditInst& i) {
+    return each(s, [&](std::vector<Place>& places, std::uint32_t b, std::uint32_t k, const EditInst& i) {
       if (!test(s, i)) return;
       for (std::size_t x = 0; x < i.ops.size(); ++x)
         for (std::size_t y = 0; y < i.ops.size() && y < x + kReach; ++y)
@@ -102,7 +102,7 @@ Selector operand_pairs(InstTest test, PairTest of) {
 
 Selector inst_pairs(InstTest first, LaterTest later, std::size_t reach) {
   return [=](const Site& s) {
-    return each(s, [&](std::vector<Place>& places, std::uint32_t b, std::uint32_t k, const fuzz::EditInst& i) {
+    return each(s, [&](std::vector<Place>& places, std::uint32_t b, std::uint32_t k, const EditInst& i) {
       if (!first(s, i)) return;
       const auto& all = s.program.blocks[b].insts;
       for (std::size_t n = k + 1; n < all.size() && n <= k + reach; ++n)
@@ -122,32 +122,26 @@ Selector edge_blocks(bool filled) {
   };
 }
 
-Selector slots() {
-  return [](const Site& s) {
-    std::vector<Place> places;
-    for (std::size_t k = 0; k < s.program.header.slots.size(); ++k) places.push_back({0, 0, k});
-    return places;
-  };
+std::vector<Place> slots(const Site& s) {
+  std::vector<Place> places;
+  for (std::size_t k = 0; k < s.program.header.slots.size(); ++k) places.push_back({0, 0, k});
+  return places;
 }
 
-Selector slot_pairs() {
-  return [](const Site& s) {
-    constexpr std::size_t kMost = 40;
-    std::vector<Place> places;
-    const auto& all = s.program.header.slots;
-    for (std::size_t x = 0; x < std::min(kMost, all.size()); ++x)
-      for (std::size_t y = 0; y < std::min(kMost, all.size()); ++y)
-        if (x != y && all[x].space == all[y].space) places.push_back({0, 0, x, y});
-    return places;
-  };
+std::vector<Place> slot_pairs(const Site& s) {
+  constexpr std::size_t kMost = 40;
+  std::vector<Place> places;
+  const auto& all = s.program.header.slots;
+  for (std::size_t x = 0; x < std::min(kMost, all.size()); ++x)
+    for (std::size_t y = 0; y < std::min(kMost, all.size()); ++y)
+      if (x != y && all[x].space == all[y].space) places.push_back({0, 0, x, y});
+  return places;
 }
 
-Selector everywhere() {
-  return [](const Site&) { return std::vector<Place>{{}}; };
-}
+std::vector<Place> everywhere(const Site&) { return {{}}; }
 
-bool is_operation(const Site& s, const fuzz::EditInst& i) { return s.is_operation(i); }
+bool is_operation(const Site& s, const EditInst& i) { return s.is_operation(i); }
 
-bool is_unchanged(const Site& s, const fuzz::EditInst& i) { return s.original(i) != nullptr && s.original(i)->op == i.inst.op; }
+bool is_unchanged(const Site& s, const EditInst& i) { return s.original(i) != nullptr && s.original(i)->op == i.inst.op; }
 
 }  // namespace regduel::trial

@@ -19,16 +19,17 @@ namespace {
 
 // --- slots that become something else -------------------------------------------------------------------------------
 
-bool is_access(const fuzz::EditInst& i) { return is_spill(i) || is_refill(i); }
+bool is_access(const EditInst& i) { return is_spill(i) || is_refill(i); }
 
-// What is refilled somewhere: predicates alone, or whole words alone; at least as many as wanted, where stretches can be spilled.
+// The slots that are refilled somewhere and hold predicates alone, or whole words alone; at least `wanted` where stretches can be
+// spilled.
 std::vector<std::size_t> variables(Workshop& w, bool predicates, int wanted) {
   std::vector<std::size_t> list;
   for (int round = 0; round < 2; ++round) {
     const std::size_t n = w.program.header.slots.size();
     std::vector<bool> refilled(n), fits(n, true);
-    for (const fuzz::EditBlock& b : w.program.blocks)
-      for (const fuzz::EditInst& i : b.insts) {
+    for (const EditBlock& b : w.program.blocks)
+      for (const EditInst& i : b.insts) {
         if (!is_access(i)) continue;
         const std::size_t s = i.ops[1].slot().index();
         refilled[s] = refilled[s] || is_refill(i);
@@ -48,9 +49,9 @@ std::vector<std::size_t> variables(Workshop& w, bool predicates, int wanted) {
 }
 
 // Each access of slot s becomes what `instead` puts there, with the access's guard where `guarded`.
-using Instead = std::function<void(const fuzz::EditInst& access, std::size_t slot, std::vector<fuzz::EditInst>& out)>;
+using Instead = std::function<void(const EditInst& access, std::size_t slot, std::vector<EditInst>& out)>;
 Patterned replace_slots(Workshop& w, const std::vector<std::size_t>& slots, const Instead& instead) {
-  w.rewrite([&](std::size_t, std::size_t, fuzz::EditInst i, std::vector<fuzz::EditInst>& out) {
+  w.rewrite([&](std::size_t, std::size_t, EditInst i, std::vector<EditInst>& out) {
     if (!is_access(i) || std::find(slots.begin(), slots.end(), i.ops[1].slot().index()) == slots.end()) {
       out.push_back(std::move(i));
       return;
@@ -102,8 +103,8 @@ std::optional<Patterned> split_accesses(const Subject& subject, Random& random) 
   auto slots = variables(w, false, 3);
   if (slots.empty()) return std::nullopt;
   bool any = false;
-  const Instead in_pieces = [&](const fuzz::EditInst& i, std::size_t, std::vector<fuzz::EditInst>& out) {
-    std::vector<fuzz::EditInst> pieces;
+  const Instead in_pieces = [&](const EditInst& i, std::size_t, std::vector<EditInst>& out) {
+    std::vector<EditInst> pieces;
     for (std::uint32_t begin = 0, size = bytes_of(i.ops[0]), step = 0; begin < size; begin += step) {
       const auto words = static_cast<int>((size - begin) / 4);
       step = begin % 4 == 0 ? 4u * static_cast<std::uint32_t>(random.between(1, words)) : begin % 2 == 0 ? 2 : 1;
@@ -131,8 +132,8 @@ std::optional<Patterned> split_accesses(const Subject& subject, Random& random) 
 // Whether each spill and refill of the slot has a register of a uniform file.
 bool is_of_uniform_files(const Workshop& w, std::size_t slot) {
   bool all = true;
-  for (const fuzz::EditBlock& b : w.program.blocks)
-    for (const fuzz::EditInst& i : b.insts)
+  for (const EditBlock& b : w.program.blocks)
+    for (const EditInst& i : b.insts)
       if (is_spill(i) || is_refill(i)) all = all && (i.ops[1].slot().index() != slot || ir::is_uniform(i.ops[0].preg().file));
   return all;
 }
@@ -143,7 +144,7 @@ std::optional<Patterned> detour(const Subject& subject, Random& random) {
   std::vector<std::size_t> slots;
   std::vector<PReg> home;
   for (const std::size_t s : variables(w, predicates, 3)) {
-    // Only what lived in a uniform file may live in one.
+    // Only a value of a uniform file may live in one.
     auto files = predicates ? std::vector{RegFile::P} : std::vector{RegFile::Acc, RegFile::B, RegFile::R};
     if (is_of_uniform_files(w, s)) {
       if (predicates) files.push_back(RegFile::UP);
@@ -159,7 +160,7 @@ std::optional<Patterned> detour(const Subject& subject, Random& random) {
     home.push_back(*taken);
   }
   if (slots.empty()) return std::nullopt;
-  return replace_slots(w, slots, [&](const fuzz::EditInst& i, std::size_t s, std::vector<fuzz::EditInst>& out) {
+  return replace_slots(w, slots, [&](const EditInst& i, std::size_t s, std::vector<EditInst>& out) {
     const PReg all = home[static_cast<std::size_t>(std::find(slots.begin(), slots.end(), s) - slots.begin())];
     Operand own = i.ops[0];
     const auto unit = static_cast<std::uint32_t>(ir::unit_bytes(own.preg().file));
@@ -191,14 +192,14 @@ std::optional<Patterned> pack_predicates(const Subject& subject, Random& random,
   std::uint32_t used = 0;
   for (const std::size_t s : slots) {
     std::vector<PReg> registers, forced;
-    for (const fuzz::EditBlock& b : w.program.blocks)
-      for (const fuzz::EditInst& i : b.insts)
+    for (const EditBlock& b : w.program.blocks)
+      for (const EditInst& i : b.insts)
         if (is_access(i) && i.ops[1].slot().index() == s) (has_guard(i) ? forced : registers).push_back(i.ops[0].preg());
     if (std::any_of(forced.begin(), forced.end(), [&](PReg r) { return r != forced[0]; })) continue;
     const auto is_architectural = [&](PReg r) { return w.is_architectural(r); };
     if (std::ranges::any_of(registers, is_architectural) || std::ranges::any_of(forced, is_architectural)) continue;
     const PReg number = forced.empty() ? *pick(registers, random) : forced[0];
-    // What changes places with a uniform register would be in it for all threads.
+    // A value that changes places with a uniform register would be in that register for all threads.
     const auto is_elsewhere = [&](PReg r) { return r.file != number.file; };
     if (style.numbered && std::ranges::any_of(registers, is_elsewhere)) continue;
     const int bit = style.numbered ? number.first : static_cast<int>(random.below(32));
@@ -215,7 +216,7 @@ std::optional<Patterned> pack_predicates(const Subject& subject, Random& random,
         list.push_back(r);
     return style.several && random.chance(40) ? pick(list, random) : std::nullopt;
   };
-  return replace_slots(w, chosen, [&](const fuzz::EditInst& i, std::size_t s, std::vector<fuzz::EditInst>& out) {
+  return replace_slots(w, chosen, [&](const EditInst& i, std::size_t s, std::vector<EditInst>& out) {
     const auto [bit, numbered] = home[s];
     const PReg own = i.ops[0].preg();
     const Operand in = Operand::of_preg(Role::DefUse, *reg), from = Operand::of_preg(Role::Use, *reg);
@@ -226,7 +227,7 @@ std::optional<Patterned> pack_predicates(const Subject& subject, Random& random,
     const auto other = style.numbered && !has_guard(i) ? bystander(numbered, own) : std::nullopt;
     if (is_spill(i)) {
       if (apart) out.push_back(make_swap(own, numbered));
-      fuzz::EditInst write =
+      EditInst write =
           style.numbered ? inserted(Op::P2R, {in, use(numbered)}) : inserted(Op::BitSpill, {in, use(own), Operand::of_imm(bit)});
       if (other) write.ops.push_back(use(*other));
       out.push_back(guarded_like(std::move(write), i));
@@ -234,8 +235,8 @@ std::optional<Patterned> pack_predicates(const Subject& subject, Random& random,
     } else {
       if (apart) out.push_back(make_copy(own, numbered));
       if (other) out.push_back(inserted(Op::P2R, {in, use(*other)}));
-      fuzz::EditInst read = style.numbered ? inserted(Op::R2P, {def(numbered), from})
-                                           : inserted(Op::BitRefill, {def(own), from, Operand::of_imm(bit)});
+      EditInst read = style.numbered ? inserted(Op::R2P, {def(numbered), from})
+                                     : inserted(Op::BitRefill, {def(own), from, Operand::of_imm(bit)});
       if (other) read.ops.insert(read.ops.begin(), def(*other));
       out.push_back(guarded_like(std::move(read), i));
       if (apart) out.push_back(make_swap(own, numbered));

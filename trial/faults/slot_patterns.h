@@ -1,4 +1,4 @@
-// Patterns of memory: where spilled values are, and how they get there. Each is a Pattern::apply (pattern.h).
+// Patterns of memory, which change where spilled values are and how they get there. Each is a Pattern::apply (pattern.h).
 #pragma once
 
 #include "trial/faults/pattern.h"

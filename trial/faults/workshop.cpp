@@ -50,7 +50,7 @@ bool Workshop::is_preserved(PReg r) const {
 }
 bool Workshop::can_save() const {
   return program.header.kind == ir::FunctionKind::Device &&
-         std::none_of(program.blocks.begin(), program.blocks.end(), [](const fuzz::EditBlock& b) {
+         std::none_of(program.blocks.begin(), program.blocks.end(), [](const EditBlock& b) {
            const auto& to = b.insts.back().targets;
            return std::find(to.begin(), to.end(), ir::BlockId(0)) != to.end();
          });
@@ -94,13 +94,13 @@ bool Workshop::fits_memory(PReg r) const {
 
 // --- operands -------------------------------------------------------------------------------------------------------
 
-const ir::Inst* Workshop::original(const fuzz::EditInst& i) const {
+const ir::Inst* Workshop::original(const EditInst& i) const {
   if (i.inst.is_deleted() || (i.inst.is_inserted() && i.inst.op != Op::Remat)) return nullptr;
   const ir::InstId id = i.inst.is_inserted() ? i.inst.ref : i.inst.id;
   const auto it = originals_.find(id.value);
   return it == originals_.end() ? nullptr : it->second;
 }
-bool Workshop::is_pinned(const fuzz::EditInst& i, std::size_t k) const {
+bool Workshop::is_pinned(const EditInst& i, std::size_t k) const {
   if (i.inst.op == Op::P2R || i.inst.op == Op::R2P) return true;
   const ir::Inst* inst = original(i);
   if (inst == nullptr) return false;
@@ -120,7 +120,7 @@ MemSpace Workshop::shared_if_room(std::uint32_t bytes) const {
   return frame * std::max(1u, subject.before.threads) <= room ? MemSpace::Shared : MemSpace::Local;
 }
 
-void Workshop::retire(fuzz::EditInst i, std::vector<fuzz::EditInst>& out) {
+void Workshop::retire(EditInst i, std::vector<EditInst>& out) {
   if (i.inst.is_inserted()) return;
   i.inst.op = Op::Copy;
   mark_deleted(i);
@@ -176,7 +176,7 @@ bool Workshop::spill_stretches(bool predicates, int count) {
     const std::uint32_t align = bytes & (~bytes + 1);
     s.offset = align * random.below((kShared - bytes) / align + 1);
   }
-  rewrite([&](std::size_t b, std::size_t k, fuzz::EditInst i, std::vector<fuzz::EditInst>& out) {
+  rewrite([&](std::size_t b, std::size_t k, EditInst i, std::vector<EditInst>& out) {
     for (const Stretch& s : chosen)
       if (s.block == b && s.before == k) out.push_back(make_refill(Operand::of_preg(Role::Def, s.reg), s.slot, s.offset));
     out.push_back(std::move(i));
@@ -195,7 +195,7 @@ Patterned Workshop::finish() {
   return {program.build(), limits};
 }
 
-fuzz::EditInst guarded_like(fuzz::EditInst i, const fuzz::EditInst& access) {
+EditInst guarded_like(EditInst i, const EditInst& access) {
   if (const Operand* guard = ir::guard_of(access.ops)) i.ops.push_back(*guard);
   return i;
 }

@@ -1,4 +1,4 @@
-// What patterns work with: a correct allocation taken apart, the registers that it leaves free, and the changes that several
+// The workshop of the patterns: a correct allocation taken apart, the registers that it leaves free, and the changes that several
 // patterns make. Tested by patterns_test.cpp.
 #pragma once
 
@@ -20,7 +20,7 @@ class Workshop {
 
   const Subject& subject;
   Random& random;
-  fuzz::EditProgram program;
+  EditProgram program;
   ir::Limits limits;
   std::set<ir::PReg> mentioned, preserved;  // units; by either program, in whatever role; callee-saved ones
 
@@ -42,24 +42,25 @@ class Workshop {
 
   // --- operands
   // The instruction of the program before that `i` is or repeats; null where it is neither.
-  [[nodiscard]] const ir::Inst* original(const fuzz::EditInst& i) const;
+  [[nodiscard]] const ir::Inst* original(const EditInst& i) const;
   // Whether operand k of `i` may stand in its register only: fixed, or numbered like it.
-  [[nodiscard]] bool is_pinned(const fuzz::EditInst& i, std::size_t k) const;
+  [[nodiscard]] bool is_pinned(const EditInst& i, std::size_t k) const;
 
   // --- changes
   // Shared memory, where a slot of so many bytes still fits a block's.
   [[nodiscard]] ir::MemSpace shared_if_room(std::uint32_t bytes) const;
-  // Calls put(block, position, instruction, what takes its place) for each instruction.
+  // Calls put(block, position, instruction, out) for each instruction; put appends to `out` what takes the place of the
+  // instruction.
   template <class Put>
   void rewrite(Put put) {
     for (std::size_t b = 0; b < program.blocks.size(); ++b) {
-      std::vector<fuzz::EditInst> out;
+      std::vector<EditInst> out;
       for (std::size_t k = 0; k < program.blocks[b].insts.size(); ++k) put(b, k, std::move(program.blocks[b].insts[k]), out);
       program.blocks[b].insts = std::move(out);
     }
   }
-  // What took the place of `i` is there: an original copy stays as a deleted one.
-  static void retire(fuzz::EditInst i, std::vector<fuzz::EditInst>& out);
+  // Puts an original copy, whose replacement is there, behind it as a deleted one.
+  static void retire(EditInst i, std::vector<EditInst>& out);
   // Spills up to `count` registers from one instruction that mentions them to the next in the block, and destroys them meanwhile.
   // Slots are used again where no two of their stretches overlap, at other offsets and by other widths.
   bool spill_stretches(bool predicates, int count);
@@ -72,6 +73,6 @@ class Workshop {
   std::unordered_map<std::uint32_t, const ir::Inst*> originals_;  // of subject.before, by id; never iterated
 };
 
-[[nodiscard]] fuzz::EditInst guarded_like(fuzz::EditInst i, const fuzz::EditInst& access);
+[[nodiscard]] EditInst guarded_like(EditInst i, const EditInst& access);
 
 }  // namespace regduel::trial

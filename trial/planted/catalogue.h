@@ -22,13 +22,14 @@ struct PlantedBug {
 [[nodiscard]] const PlantedBug* find_planted_bug(std::string_view name);
 // The pass that has it; null where it is an allocator.
 [[nodiscard]] const passes::Pass* pass_with(std::string_view bug);
-// Whose results the bugs can spoil: all duelists where one of the bugs is an allocator's; and before each of them, each pass that
-// has one.
+// The duelists whose results the bugs can spoil: all duelists where one of the bugs is an allocator's, and each pass with one of
+// the bugs before each duelist.
 [[nodiscard]] std::vector<const ir::Allocator*> duelists_against(std::span<const std::string> bugs);
 // Whether this build has them.
 [[nodiscard]] bool has_planted_bugs();
 // Switches on the named ones, comma-separated, and all others off, for the whole process: all off with "". Requires
-// has_planted_bugs(), and that no allocation is running. A name that nobody knows switches nothing: find_planted_bug() it before.
+// has_planted_bugs(), and that no allocation is running. An unknown name switches nothing, so check it with find_planted_bug()
+// before.
 void plant(std::string_view names);
 [[nodiscard]] bool is_planted(std::string_view name);
 

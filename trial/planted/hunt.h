@@ -29,7 +29,7 @@ struct Catch {
   std::string reduced;           // as text (case_file.h)
 };
 
-// Hunts whatever is wrong in this process: plant() the bug before.
+// Hunts for any failure in this process. The caller plants the bug before, with plant().
 [[nodiscard]] Catch hunt(const HuntOptions& options);
 
 }  // namespace regduel::trial

@@ -34,7 +34,7 @@ std::vector<std::string> causes_of(const duel::Case& input, const fuzz::Failure&
   return {fmt::format("{}", fmt::join(needed, "+"))};
 }
 
-// Each by itself, or all of those that it takes.
+// The planted bugs behind this case: each that causes it alone, else the set that causes it together.
 std::vector<std::string> bugs_of(const Labelled& c) {
   std::vector<std::string> bugs;
   for (std::string_view cause : c.causes)
@@ -99,7 +99,8 @@ Sorting measure_sorting(std::span<const Labelled> cases) {
   s.buckets = by_bucket.size();
   s.bugs = by_bug.size();
   for (const auto& [bucket, counts] : by_bucket) s.in_majority += commonest(counts).second;
-  // Where a bug is at home is for the cases to say that nothing else causes, if there are any.
+  // The home of a bug is the bucket with most of the cases that it alone causes, or with most of all its cases if it causes none
+  // alone.
   std::map<std::string, std::string> home;
   for (const auto& [bug, counts] : by_bug) home[bug] = commonest(surely_by_bug.contains(bug) ? surely_by_bug[bug] : counts).first;
   for (const Labelled& c : cases) {

@@ -26,8 +26,8 @@ struct TogetherOptions {
 
 struct SortedCase {
   fuzz::Understood understood;
-  // The bugs each of which makes the reduced case fail as it does; where none does alone, one name: those that it takes, joined by
-  // '+'.
+  // The bugs each of which alone makes the reduced case fail as it does; where no bug does, one entry: the bugs that do so
+  // together, joined by '+'.
   std::vector<std::string> causes;
 };
 
@@ -40,8 +40,8 @@ struct Sorting {
   std::size_t cases = 0, buckets = 0, bugs = 0;
   std::size_t in_majority = 0;  // cases whose causes include the commonest one of their bucket
   std::size_t in_largest = 0;   // cases that stand in the bucket where most of the cases of one of their causes are
-  std::size_t several = 0;      // cases that more than one bug causes, each by itself: any of them will do, in both figures
-  std::size_t joint = 0;        // cases that take more than one bug, and go away when any of them is mended: any will do here, too
+  std::size_t several = 0;      // cases that each of several bugs causes alone; any of these bugs counts as right, in both figures
+  std::size_t joint = 0;        // cases that take several bugs together; any of these counts as right, too
 };
 // A case: its bucket, and its causes as in SortedCase.
 struct Labelled {
