@@ -48,7 +48,7 @@ class Propagation {
   }
 
  private:
-  // That `def` holds what `source` holds, whichever instruction made it so.
+  // The fact that `def` holds the value of `source`, whichever instruction made it so.
   struct Copy {
     VRegId def, source;
     friend auto operator<=>(const Copy&, const Copy&) = default;
@@ -229,7 +229,7 @@ class Propagation {
         const std::uint32_t n = work.back();
         work.pop_back();
         for (const Operand& op : out_.operands_of(out_.insts[n])) {
-          // A def of a part, and a guarded one, keep other bytes of their root; they matter only where the root is read.
+          // A def of a part and a guarded def keep other bytes of their root. These bytes matter only if the root is read.
           if (!op.is_vreg() || !op.reads()) continue;
           char& read = is_read[out_.root(op.vreg()).index()];
           if (read != 0) continue;
@@ -239,7 +239,7 @@ class Propagation {
       }
     };
     spread();
-    // What the fuel does not pay for stays.
+    // Copies that the fuel does not pay for stay.
     for (std::uint32_t n = 0; n < out_.insts.size() && fuel_ != nullptr; ++n)
       if (is_kept[n] == 0 && !ir::may(fuel_, "leave-out-dead-copy")) {
         keep(n);

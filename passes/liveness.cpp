@@ -27,7 +27,7 @@ void each_access(const Function& f, const Inst& i, Read&& read, Write&& write) {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
-// What a block does to a root.
+// A block and a root that it reads, kills or writes.
 struct Event {
   std::uint32_t root;  // index into the crossing roots
   BlockId block;
@@ -118,7 +118,8 @@ class Walks {
   void walk(std::uint32_t k, VRegId root) {
     stamp_ = k + 1;
     for (const BlockId b : killed_[k]) marks_[b.index()].killed = stamp_;
-    // Wanted: reached by a use. What is wanted at the end of a block, and not killed in it, is wanted at its head.
+    // A root is wanted where a use is reached. If it is wanted at the end of a block that does not kill it, it is wanted at the
+    // head.
     for (const BlockId b : exposed_[k]) want_in(b);
     for (const BlockId b : edge_reads_[k]) want_out(b);
     while (!wanted_.empty()) {

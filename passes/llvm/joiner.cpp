@@ -182,16 +182,16 @@ bool Joiner::hides_guard(VRegId a, VRegId b, const std::vector<DefKey>& erased) 
 
 std::optional<std::vector<DefKey>> Joiner::plan(VRegId a, VRegId b) {
   const bool a_is_small = intervals_.of(a).size() < intervals_.of(b).size();
-  const VRegId s = a_is_small ? a : b, l = a_is_small ? b : a;
-  const Interval &small = intervals_.of(s), &large = intervals_.of(l);
+  const VRegId of_small = a_is_small ? a : b, of_large = a_is_small ? b : a;
+  const Interval &small = intervals_.of(of_small), &large = intervals_.of(of_large);
   std::vector<DefKey> erased;
   for (const DefKey def : small.defs) {
-    if (large.at(slot_of(def)) == large.segments.end()) continue;
-    if (!is_harmless(def, s, l)) return std::nullopt;
+    if (!large.segments.contains(slot_of(def))) continue;
+    if (!is_harmless(def, of_small, of_large)) return std::nullopt;
     erased.push_back(def);
   }
-  for (const auto& [begin, segment] : small.segments)
-    for (auto it = large.defs.lower_bound(def_key(begin, 0)); it != large.defs.end() && slot_of(*it) < segment.end; ++it) {
+  for (const live::Segment& s : small.segments)
+    for (auto it = large.defs.lower_bound(def_key(s.begin, 0)); it != large.defs.end() && slot_of(*it) < s.end; ++it) {
       // Where both write at one index the loop above has looked, unless one of the two is early.
       const Slot index = slot_of(*it) / 4 * 4;
       const auto other = small.defs.lower_bound(def_key(index, 0));
@@ -199,7 +199,7 @@ std::optional<std::vector<DefKey>> Joiner::plan(VRegId a, VRegId b) {
         if (slot_of(*other) != slot_of(*it)) return std::nullopt;
         continue;
       }
-      if (!is_harmless(*it, l, s)) return std::nullopt;
+      if (!is_harmless(*it, of_large, of_small)) return std::nullopt;
       erased.push_back(*it);
     }
   if ((is_repeatable_[a.index()] != 0 || is_repeatable_[b.index()] != 0) && hides_guard(a, b, erased)) return std::nullopt;
@@ -214,19 +214,7 @@ VRegId Joiner::join(VRegId a, VRegId b, const std::vector<DefKey>& erased) {
   large.defs.merge(small.defs);
   large.values += small.values;
   large.values -= std::min(large.values, static_cast<std::uint32_t>(erased.size()));
-  for (const auto& [begin, segment] : small.segments) {
-    // What the larger one does not cover.
-    std::vector<std::pair<Slot, Slot>> gaps;
-    Slot at = begin;
-    auto it = large.segments.upper_bound(begin);
-    if (it != large.segments.begin()) at = std::max(at, std::prev(it)->second.end);
-    for (; it != large.segments.end() && it->first < segment.end; ++it) {
-      if (at < it->first) gaps.emplace_back(at, it->first);
-      at = std::max(at, it->second.end);
-    }
-    if (at < segment.end) gaps.emplace_back(at, segment.end);
-    for (const auto& [from, to] : gaps) large.add(from, to, segment.value);
-  }
+  large.segments.add(small.segments);
   small.segments.clear();
   small.defs.clear();
   const VRegId into = std::min(a, b), other = std::max(a, b);
@@ -307,20 +295,14 @@ void Joiner::shrink(VRegId root) {
     }
     needed.emplace_back(intervals_.begin_of(b), end);
     for (const BlockId p : cfg_.predecessors(b))
-      if (interval.at(intervals_.end_of(p) - 1) != interval.segments.end()) work.push_back(intervals_.end_of(p));
+      if (interval.segments.contains(intervals_.end_of(p) - 1)) work.push_back(intervals_.end_of(p));
   }
   std::sort(needed.begin(), needed.end());
-  Interval smaller;
-  Slot done_to = 0;
-  for (auto [begin, end] : needed) {
-    begin = std::max(begin, done_to);
-    auto it = interval.segments.upper_bound(begin);
-    if (it != interval.segments.begin()) --it;
-    for (; it != interval.segments.end() && it->first < end; ++it)
-      smaller.add(std::max(begin, it->first), std::min(end, it->second.end), it->second.value);
-    done_to = std::max(done_to, end);
-  }
-  interval.segments = std::move(smaller.segments);
+  live::Segments smaller;
+  for (const auto& [begin, end] : needed)
+    for (auto s = interval.segments.at_or_behind(begin); s != interval.segments.end() && s->begin < end; ++s)
+      smaller.add(std::max(begin, s->begin), std::min(end, s->end), s->value);
+  interval.segments = std::move(smaller);
   ++version_[root.index()];
 }
 

@@ -5,32 +5,12 @@
 #include "base/grouped.h"
 
 namespace regduel::passes::llvm {
-namespace {
 
 using ir::BlockId;
 using ir::Function;
 using ir::Inst;
 using ir::Operand;
 using ir::VRegId;
-
-}  // namespace
-
-void Interval::add(Slot begin, Slot end, ValueId value) {
-  if (begin >= end) return;
-  auto next = segments.lower_bound(begin);
-  if (next != segments.begin()) {
-    const auto before = std::prev(next);
-    if (before->second.end == begin && before->second.value == value) {
-      begin = before->first;
-      segments.erase(before);
-    }
-  }
-  if (next != segments.end() && next->first == end && next->second.value == value) {
-    end = next->second.end;
-    next = segments.erase(next);
-  }
-  segments.emplace_hint(next, begin, Segment{end, value});
-}
 
 LiveIntervals::LiveIntervals(const Function& f, const ir::Cfg& cfg) : f_(f), cfg_(cfg), intervals_(f.vregs.size()) {
   const Liveness live(f, cfg);
@@ -225,9 +205,9 @@ void LiveIntervals::fill(bool with_originals) {
   for (Interval& i : intervals_) i.segments.clear();
   for (const std::vector<Raw>* list : {&raw_, &beside_early_})
     for (const Raw& r : *list) {
-      Interval& i = intervals_[r.root.index()];
-      if (list == &raw_ || i.at(r.begin) == i.segments.end())
-        i.add(r.begin, r.end, with_originals ? values_[r.value].original : r.value);
+      live::Segments& segments = intervals_[r.root.index()].segments;
+      if (list == &raw_ || !segments.contains(r.begin))
+        segments.add(r.begin, r.end, with_originals ? values_[r.value].original : r.value);
     }
 }
 
@@ -278,17 +258,8 @@ void LiveIntervals::find_originals() {
 
 bool LiveIntervals::is_in_one_block(const Interval& i) const {
   if (i.segments.empty()) return true;
-  const BlockId b = block_at(i.segments.begin()->first);
-  return i.segments.begin()->first > begin_of(b) && i.segments.rbegin()->second.end < end_of(b);
-}
-
-bool LiveIntervals::overlap(const Interval& a, const Interval& b) const {
-  const Interval &small = a.size() < b.size() ? a : b, &large = a.size() < b.size() ? b : a;
-  for (const auto& [begin, segment] : small.segments) {
-    const auto it = large.segments.lower_bound(begin);
-    if ((it != large.segments.end() && it->first < segment.end) || large.at(begin) != large.segments.end()) return true;
-  }
-  return false;
+  const BlockId b = block_at(i.segments.front().begin);
+  return i.segments.front().begin > begin_of(b) && i.segments.back().end < end_of(b);
 }
 
 }  // namespace regduel::passes::llvm

@@ -136,7 +136,7 @@ class TwoAddress {
     }
   }
 
-  // The copies behind n that are all that still reads `use`, if they can stand before n. None where something else reads it.
+  // The copies behind n, if no other instruction behind it reads `use` and they can all stand before n. Otherwise nullopt.
   [[nodiscard]] std::optional<std::vector<std::uint32_t>> movable(BlockId b, std::uint32_t n, VRegId def, VRegId use,
                                                                   std::uint32_t end) const {
     if (live_.is_live_out(b, use) && !is_killed_behind(n, use, end)) return std::nullopt;

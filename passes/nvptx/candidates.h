@@ -1,4 +1,4 @@
-// What can be coalesced: one candidate for each move of a copy or a phi whose two ends may become one vreg.
+// The candidates for coalescing: one for each move of a copy or a phi whose two ends may become one vreg.
 //
 // Source: source 004, "Coalesce Candidate Record", "Sub-Register Handling", phases 1 and 2. The source numbers six kinds and names
 // the first three; here they are

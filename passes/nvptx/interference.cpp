@@ -60,13 +60,11 @@ bool Interference::is_blocked(VRegId mine, VRegId other, int piece, Point from, 
 bool Interference::ask(VRegId x, VRegId y) {
   const int pieces = REGDUEL_PLANTED("nvptx-high-half-unasked") ? 1 : merged_.pieces(x);
   for (int k = 0; k < pieces; ++k) {
-    const Segments *few = &merged_.interval(x, k).segments, *many = &merged_.interval(y, k).segments;
-    if (few->iterative_size() > many->iterative_size()) std::swap(few, many);
-    for (const Segment& s : *few)
-      for (auto [m, end] = many->equal_range(s); m != end; ++m) {
-        const Point from = std::max(s.lower(), m->lower()), to = std::min(s.upper(), m->upper());
-        if (is_blocked(x, y, k, from, to) || is_blocked(y, x, k, from, to)) return true;
-      }
+    const auto differ = [&](const Segment& s, const Segment& t) {
+      const Point from = std::max(s.begin, t.begin), to = std::min(s.end, t.end);
+      return is_blocked(x, y, k, from, to) || is_blocked(y, x, k, from, to);
+    };
+    if (live::any_overlap(merged_.interval(x, k).segments, merged_.interval(y, k).segments, differ)) return true;
   }
   return false;
 }

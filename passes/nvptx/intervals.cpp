@@ -41,7 +41,7 @@ class IntervalBuilder {
   }
 
  private:
-  // What is known, below the point that has been reached, of a piece that is live there.
+  // A piece that is live below the point that the walk has reached.
   struct Live {
     Point until = 0;        // 0 = it is not live
     Point first_write = 0;  // the highest definition met that needs what was there; 0 = none
@@ -69,7 +69,7 @@ class IntervalBuilder {
     touched_.push_back(n);
     live_[n].until = until;
   }
-  void add_segment(std::uint32_t n, Point begin, Point end) { out_.intervals_[n].segments.add(Segment(begin, end)); }
+  void add_segment(std::uint32_t n, Point begin, Point end) { out_.intervals_[n].segments.add(begin, end); }
 
   // visit(node, whether the storage covers all of it) for each piece that the storage overlaps.
   template <class Visit>

@@ -2,10 +2,11 @@
 //
 // Source: source 004, "Opcode Classification", "Register Class Constraints". The classes are disjoint: %r and %f are 32 bits both
 // and never become one register. Seven of them follow from what the source names (predicates, integers of 16, 32 and 64 bits,
-// floats of 32 and 64, and what is wider than 64 bits); the eighth are floats of 16 bits, the one type of PTX that RIR tells apart
-// and the seven leave out. Values of 8 bits are held in registers of 16, as PTX holds them. Of the type codes 12, 13 and 15 are the
-// source's; the others stand around them. What is wider than 64 bits has its participation bit cleared: it is coalesced by its
-// pieces of 64 bits, of which each is of an integer or a float class (DECISIONS, "Coalescing"). Tested by type_classes_test.cpp.
+// floats of 32 and 64, and what is wider than 64 bits); the eighth are floats of 16 bits, the one type of PTX that RIR tells
+// apart and the seven leave out. Values of 8 bits are held in registers of 16, as PTX holds them. Of the type codes 12, 13 and 15
+// are the source's; the others stand around them. A vreg wider than 64 bits has its participation bit cleared and is coalesced by
+// its pieces of 64 bits, each of which is of an integer or a float class (DECISIONS, "Coalescing"). Tested by
+// type_classes_test.cpp.
 #pragma once
 
 #include <cstdint>
