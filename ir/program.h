@@ -27,7 +27,7 @@ namespace regduel::ir {
 // ---------------------------------------------------------------------------------------------------------------
 // Virtual registers
 
-// What the bits mean: for the coalescers' type classes and for mixed-size checks. Allocation never depends on it.
+// The meaning of the bits, for the coalescers' type classes and for mixed-size checks. Allocation never depends on it.
 enum class TypeKind : std::uint8_t { B, S, U, F, Pred };
 
 enum VRegFlags : std::uint8_t {
@@ -106,14 +106,14 @@ struct Operand {
   }
 
   void set_fixed(PReg r) { extra_ = pack(r); }
-  // Another one of the same kind in its place; all else is kept (the offset within a slot too).
+  // Each names another vreg (preg, slot, symbol) and keeps all other fields, the offset within a slot too.
   void set_vreg(VRegId v) { value_ = v.value; }
   void set_preg(PReg r) { value_ = pack(r); }
   void set_slot(SlotId s) { value_ = s.value; }
   void set_slot(SlotId s, std::uint32_t byte_offset) { value_ = s.value, extra_ = byte_offset; }
   void set_symbol(SymbolId s) { value_ = s.value; }
 
-  // What the fields hold, whatever the kind: for codecs, hashes and tests that damage operands.
+  // The contents of the fields, whatever the kind, for codecs, hashes and tests that damage operands.
   struct Raw {
     std::uint32_t value = 0, extra = 0;
   };
@@ -180,7 +180,7 @@ struct Inst {
   [[nodiscard]] bool is_terminator() const { return ir::is_terminator(op); }
   [[nodiscard]] bool is_copy() const { return op == Op::Copy; }
   [[nodiscard]] bool is_phi() const { return op == Op::Phi; }
-  // It may be executed again elsewhere, with the same result: marked so, and no memory that may change has a part in it.
+  // The instruction may be executed again elsewhere with the same result: it is marked so, and touches no memory that may change.
   [[nodiscard]] bool is_repeatable() const {
     return has(kRematerialisable) && !has(kMemWrite) && !has(kBarrier) && (!has(kMemRead) || has(kReadOnly));
   }
@@ -197,13 +197,13 @@ static_assert(sizeof(Inst) == 32);
 }
 [[nodiscard]] inline bool is_guarded(std::span<const Operand> ops) { return guard_of(ops) != nullptr; }
 
-// What it writes: defs and def-uses.
+// The operands that are written: defs and def-uses.
 [[nodiscard]] inline std::span<const Operand> defs_of(std::span<const Operand> ops) {
   std::size_t n = 0;
   while (n < ops.size() && ops[n].writes()) ++n;
   return ops.first(n);
 }
-// What it reads and does not write, the guard apart. Def-uses are among the defs.
+// The operands that are only read, without the guard. Def-uses are among the defs.
 [[nodiscard]] inline std::span<const Operand> uses_of(std::span<const Operand> ops) {
   const std::size_t begin = defs_of(ops).size();
   std::size_t end = begin;
@@ -366,7 +366,7 @@ class Function {
     while (vreg(v).alias.is_valid()) v = vreg(v).alias;
     return v;
   }
-  // What a vreg operand reads or writes, as bytes of its root's storage. Requires op.is_vreg().
+  // The bytes of its root's storage that a vreg operand reads or writes. Requires op.is_vreg().
   [[nodiscard]] Storage storage(const Operand& op) const {
     const VReg& v = vreg(op.vreg());
     if (v.alias.is_valid() || !op.part.is_whole()) return storage_of_part(op);

@@ -106,7 +106,7 @@ class TargetReader {
       const auto [line, column] = place_of(text_, e.byte > 0 ? e.byte - 1 : 0);
       return fail("not valid JSON", line, column);
     } catch (const json::out_of_range& e) {
-      // Of a number that no double holds: what() quotes it, and nothing says where it stands.
+      // The number does not fit a double. what() quotes it, but the exception does not say where it stands.
       const std::string_view what = e.what();
       const std::size_t quote = std::min(what.find('\''), what.size() - 1);
       const std::string_view number = what.substr(quote + 1, what.rfind('\'') - quote - 1);
@@ -117,7 +117,7 @@ class TargetReader {
     return {};
   }
 
-  // What the other keys rely on: how registers are named, and the ABI that has both names unless "abis" says otherwise.
+  // Reads the keys that the others rely on: the names of registers, and the ABI that has both names unless "abis" says otherwise.
   Done naming() {
     if (!doc_.contains("name")) return fail("expected \"name\": a string", 1, 1);
     if (!doc_["name"].is_string()) return fail_at("name", "\"name\": expected a string");
@@ -188,7 +188,7 @@ class TargetReader {
     return {};
   }
 
-  // What the object does not say stays as it is in `to`.
+  // Keys that the object lacks leave `to` as it is.
   Done abi(const std::string& path, const json& object, Abi& to) {
     for (const auto& [key, value] : object.items()) {
       if (key == "runtime_functions") {
