@@ -98,7 +98,7 @@ class Propagation {
     for (const Operand& op : ir::defs_of(f_.operands_of(i)))
       for (const std::uint32_t k : of_root_[f_.root(op.vreg()).index()]) available.remove(k);
   }
-  // All pairs of a copy, and all phis of a block, are written at once: a source that one of them writes is another value
+  // All pairs of a copy, and all phis of a block, write at once, so a source that one of them writes holds another value
   // afterwards.
   void generate(std::span<const Inst> at_once, Set& available) const {
     for (const Inst& i : at_once) write(i, available);
@@ -159,7 +159,7 @@ class Propagation {
     }
     return v;
   }
-  // All reads of a root change, or none: else the instruction would read two roots where it read one.
+  // All reads of a root change, or none, because otherwise the instruction would read two roots where it read one.
   [[nodiscard]] bool may_rewrite(const Inst& i, VRegId v, VRegId origin) const {
     const auto ops = f_.operands_of(i);
     for (std::size_t k = 0; k < ops.size(); ++k) {

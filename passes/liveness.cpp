@@ -127,7 +127,7 @@ class Walks {
       wanted_.pop_back();
       for (const BlockId p : cfg_.predecessors(b)) want_out(p);
     }
-    // Of that, what a def reaches: the last one before a use reaches it through blocks that do not kill, where it is wanted.
+    // Of the wanted blocks, those that a def reaches. The last def before a use reaches it through wanted blocks that do not kill.
     for (const BlockId b : written_[k]) reach_out(b, root);
     while (!reached_.empty()) {
       const BlockId b = reached_.back();

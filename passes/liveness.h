@@ -33,7 +33,8 @@ namespace regduel::passes {
   const ir::Storage s = f.storage(def);
   return def.role == ir::Role::Def && !is_guarded && s.size == f.vreg(s.root).bytes();
 }
-// Whether a vreg operand needs what its root holds before the instruction: uses, guards, def-uses, and defs that do not kill.
+// Whether a vreg operand needs the value of its root before the instruction, as uses, guards, def-uses and defs that do not kill
+// do.
 [[nodiscard]] inline bool needs_old_value(const ir::Function& f, const ir::Operand& op, bool is_guarded) {
   return op.reads() || !kills(f, op, is_guarded);
 }
@@ -49,7 +50,7 @@ class Liveness {
   // Ascending.
   [[nodiscard]] std::span<const ir::VRegId> live_in(ir::BlockId b) const { return in_[b.index()]; }
   [[nodiscard]] std::span<const ir::VRegId> live_out(ir::BlockId b) const { return out_[b.index()]; }
-  // Roots that may be live in some block's head or end: all others are born and die inside blocks. Ascending.
+  // Roots that may be live at the head or the end of some block, ascending. All others live within one block.
   [[nodiscard]] std::span<const ir::VRegId> crossing_roots() const { return roots_; }
 
  private:

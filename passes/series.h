@@ -1,5 +1,5 @@
-// Other passes one after the other, in an order that is a knob: a campaign draws the order of the coalescers with each program, and
-// a finding keeps it.
+// Other passes one after the other, in an order that is a knob, so that a campaign draws the order of the coalescers with each
+// program, and a finding keeps it.
 //
 //   series-order   names of passes with + between them, each any number of times: "llvm+cssa", or none
 //

@@ -78,7 +78,7 @@ class Return {
     // Phis stand before whatever was inserted.
     delete_while([&](const Inst& m) { return is_original || m.is_phi(); });
     if (is_original && !missing_.empty() && missing_[0].id == i.id) missing_ = missing_.subspan(1);
-    // A phi that stays moves nothing: all its operands are in one home.
+    // A phi that stays moves nothing, because all its operands are in one home.
     if (!is_original && (i.is_deleted() || i.is_phi())) return;
     if (i.op == ir::Op::Remat && !known_.contains(i.ref.value)) i.ref = repeated_by(i.ref, i);
     if (!is_original && !i.is_inserted() && i.is_repeatable()) {  // of the pass

@@ -206,7 +206,7 @@ class Builder {
       }
     }
   }
-  // In one block: backwards from its end. Where no def reaches the block, nothing lives in it before its first def.
+  // Walks one block backwards. If no def reaches the block, nothing lives in it before its first def.
   void within(std::span<const Mention> mentions) {
     const std::size_t b = mentions[0].block.index();
     std::uint32_t defined = defined_in_[b] == mark_ ? begin_[b] : begin_[b + 1];
@@ -243,7 +243,7 @@ class Builder {
     each_plain_copy([&](VRegId def, VRegId use) {
       if (def != use && is_strict_[def.index()] != 0 && is_strict_[use.index()] != 0) value_[def.index()] = value_of(use.value);
     });
-    // One phi may show that another has one value only: a few rounds, each through all of them.
+    // One phi may show that another has only one value, so all phis are looked at in a few rounds.
     constexpr int kRounds = 4;
     for (int round = 0; round < kRounds; ++round) {
       bool changed = false;

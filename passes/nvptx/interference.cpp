@@ -44,7 +44,7 @@ bool Interference::is_blocked(VRegId mine, VRegId other, int piece, Point from, 
       d = definitions.erase(d);
       continue;
     }
-    // Written by one instruction, or by the phis of one block: two values, but for a def and what it is tied to.
+    // Two writes of one instruction, or of the phis of one block, make two values, except a def and its tied use.
     for (auto [o, end] = others.equal_range(d->at, ByPoint()); o != end; ++o) {
       const bool is_tied = o->inst == d->inst && o->operand == d->operand && (o->makes == Makes::Tie) != (d->makes == Makes::Tie);
       if (!is_tied && !is_gone(*o, other)) return true;

@@ -33,7 +33,7 @@ class IntervalBuilder {
     out_.intervals_.resize(next);
     written_in_.assign(f_.vregs.size(), 0);
     for (std::size_t b = 0; b < f_.blocks.size(); ++b) block(BlockId(b));
-    // Only now: a node that is in a tree stays where it is.
+    // The trees are built last, because a node must not move once it is in a tree.
     for (std::size_t n = 0; n < made_.size(); ++n) out_.nodes_.push_back(made_[n].second);
     for (std::size_t n = 0; n < made_.size(); ++n) out_.intervals_[made_[n].first].definitions.insert(out_.nodes_[n]);
     out_.live_through_.build_from(
@@ -146,7 +146,7 @@ class IntervalBuilder {
     const VRegId other = f_.root(ops[def].vreg());
     if (use.root == other) return;
     each_piece(use, [&](std::uint32_t n, bool) {
-      if (live_[n].until != 0) return;  // it lives on: a copy is needed anyway
+      if (live_[n].until != 0) return;  // the use lives on, so a copy is needed anyway
       Definition d;
       d.at = writes;
       d.inst = inst;

@@ -149,7 +149,7 @@ class Construction {
         in = now;
         changed = true;
       }
-      // A loop that nothing leads into: what comes round it is undefined.
+      // No version comes into the loop from outside, so it is undefined there.
       if (!changed)
         for (const BlockId b : live_)
           if (in_[b.index()] == kUnknown) {

@@ -97,7 +97,7 @@ class Builder {
     shape_.item_of[def.tied] = shape_.item_of[k];
   }
 
-  // All writes of one root that are not tied are one item: with parts, they fill one home.
+  // All untied writes of one root are one item, because writes of its parts fill one home.
   void write(std::size_t k) {
     const ir::Operand& op = ops_[k];
     const ir::Storage s = f_.storage(op);

@@ -1,4 +1,4 @@
-// What one instruction asks of the register files: its operands grouped into *items*, each of which needs one home.
+// The demand of one instruction on the register files: its operands grouped into *items*, each of which needs one home.
 //
 // Source: FORMAT.md "Meaning" and "Demand". Operands that must or may share a home without cost are one item: a def with the
 // use that it is tied to; all defs of parts of one root; the reads of one root. Both the exact packing (packing.h) and the

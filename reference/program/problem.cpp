@@ -105,7 +105,7 @@ void Problem::prove_possible() {
   for (std::size_t i = 0; i < f_.insts.size() && !impossible_; ++i) {
     const bool is_phi = f_.insts[i].is_phi();
     if (!is_phi && !is_roomy(shapes_[i], run)) impossible_ = packed(i).failed;
-    // Each operand must fit alone: between two slots it passes through a register. What is architectural is in one.
+    // Each operand must fit alone, because between two slots it passes through a register. Architectural vregs are in one.
     for (const ir::Operand& op : is_phi ? f_.operands_of(f_.insts[i]) : std::span<const ir::Operand>()) {
       const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
       if (root.is_architectural()) continue;
@@ -129,13 +129,13 @@ void Problem::find_remats() {
       if (REGDUEL_PLANTED("briggs-remat-of-a-memory-read")) is_repeatable = inst.has(ir::kRematerialisable);
       if (!is_repeatable || std::any_of(ops.begin() + 1, ops.end(), [](const ir::Operand& op) { return op.is_register(); }))
         continue;
-      // What must stand in one register at its def must do so wherever it is computed.
+      // A def that is fixed to a register would be fixed to it wherever it is repeated.
       if (!f_.fixed_of(ops[0]).is_valid()) remat_def_[f_.root(ops[0].vreg()).index()] = i;
     }
   }
   for (std::size_t v = 0; v < f_.vregs.size(); ++v)
     if (writers[v] != 1) remat_def_[v] = kNoSource;
-  // A def in an unreachable block is there for its structure only, and stays: its value must not be thought deleted.
+  // A def in an unreachable block stays for the sake of structure, so its value must not be taken for deleted.
   for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
     if (cfg_.is_reachable(ir::BlockId(b))) continue;
     for (const ir::Inst& inst : f_.insts_of(ir::BlockId(b)))
