@@ -293,8 +293,7 @@ class Checker {
     if (!ops[k].is_vreg() || !ops[use].is_vreg()) return;
     const Storage d = f_.storage(ops[k]), u = f_.storage(ops[use]);
     const VReg &dv = f_.vreg(d.root), &uv = f_.vreg(u.root);
-    if (d.offset != 0 || d.size != dv.bytes() || u.offset != 0 || u.size != uv.bytes())
-      return fault(i, at, "whole registers are tied, not parts");
+    if (!f_.is_whole(d) || !f_.is_whole(u)) return fault(i, at, "whole registers are tied, not parts");
     if (dv.file() != uv.file() || dv.width != uv.width) return fault(i, at, "tied operands have one file and one width");
     const PReg df = f_.fixed_of(ops[k]), uf = f_.fixed_of(ops[use]);
     if (df.is_valid() && uf.is_valid() && df != uf) fault(i, at, "tied operands are fixed to different registers");
@@ -401,7 +400,7 @@ class Checker {
   }
   void rematerialisable(const Inst& i, std::span<const Operand> ops, const Counts& n) {
     const bool has_op = i.op == Op::Named || i.op == Op::Const;
-    const bool is_one_def = n.defs == 1 && n.inouts == 0 && (!ops[0].is_vreg() || is_whole(ops[0])) && ops[0].part.is_whole();
+    const bool is_one_def = n.defs == 1 && n.inouts == 0 && (!ops[0].is_vreg() || f_.is_whole(ops[0])) && ops[0].part.is_whole();
     const bool clobbers = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Clobber; });
     if (!has_op || !is_one_def || is_guarded(ops) || clobbers || ops[0].is_tied() ||
         i.has(static_cast<InstFlags>(kMemWrite | kBarrier)))
@@ -437,10 +436,6 @@ class Checker {
       }
     });
   }
-  [[nodiscard]] bool is_whole(const Operand& op) const {
-    const Storage s = f_.storage(op);
-    return s.offset == 0 && s.size == f_.vreg(s.root).bytes();
-  }
 
   // A phi has exactly one use a distinct predecessor.
   void phi_predecessors() {
@@ -450,8 +445,7 @@ class Checker {
       for (const BlockId s : f_.successors(BlockId(b)))
         if (preds[s.index()].empty() || preds[s.index()].back() != BlockId(b)) preds[s.index()].push_back(BlockId(b));
     for (std::size_t b = 0; b < f_.blocks.size(); ++b)
-      for (const Inst& i : f_.insts_of(BlockId(b))) {
-        if (!i.is_phi()) break;
+      for (const Inst& i : f_.phis_of(BlockId(b))) {
         std::vector<BlockId> incoming(f_.targets_of(i).begin(), f_.targets_of(i).end());
         std::sort(incoming.begin(), incoming.end());
         if (incoming != preds[b]) fault(i, -1, fmt::format("the phi names other blocks than the predecessors of b{}", b));

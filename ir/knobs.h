@@ -65,7 +65,7 @@ struct KnobRange {
 // Whether a setting by this name, or by this decimal number, means the knob.
 [[nodiscard]] bool is_called(const KnobInfo& knob, std::string_view name);
 
-// Lives as long as the program: what infos() returns is handed on by Allocator::knobs() and Pass::knobs().
+// A table lives as long as the program, because Allocator::knobs() and Pass::knobs() hand on the span of infos().
 template <class Settings>
 class KnobTable {
  public:

@@ -91,7 +91,7 @@ class TargetReader {
   [[nodiscard]] std::unexpected<SourceError> fail(std::string message, int line = 0, int column = 0) const {
     return std::unexpected(SourceError{std::string(file_), line, column, std::move(message)});
   }
-  // For what is valid JSON but no valid target: the place is the first mention of the key.
+  // The error for valid JSON that is no valid target. Its place is the first mention of the key.
   [[nodiscard]] std::unexpected<SourceError> fail_at(const std::string& key, std::string message) const {
     const std::size_t offset = text_.find('"' + key + '"');
     if (offset == std::string_view::npos) return fail(std::move(message));
@@ -255,7 +255,7 @@ class TargetReader {
     return true;
   }
 
-  // Where the files end is known only after all keys.
+  // The ends of the files are known only after all keys.
   Done registers_exist() {
     for (const auto& [key, r] : named_)
       if (r.end() > t_.units[index(r.file)])

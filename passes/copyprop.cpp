@@ -115,11 +115,9 @@ class Propagation {
   // Calls visit(i, available before i) for each instruction but phis, which are done at once.
   template <class Visit>
   void walk(BlockId b, Set& available, Visit&& visit) const {
-    const auto insts = f_.insts_of(b);
-    std::size_t n = 0;
-    while (insts[n].is_phi()) ++n;
-    generate(insts.first(n), available);
-    for (; n < insts.size(); ++n) {
+    const auto insts = f_.insts_of(b), phis = f_.phis_of(b);
+    generate(phis, available);
+    for (std::size_t n = phis.size(); n < insts.size(); ++n) {
       visit(insts[n], available);
       generate(insts.subspan(n, 1), available);
     }
@@ -191,11 +189,8 @@ class Propagation {
           }
     });
     for (const BlockId s : cfg_.successors(b))
-      for (const Inst& i : f_.insts_of(s)) {
-        if (!i.is_phi()) break;
-        const auto from = f_.targets_of(i);
-        const auto k = static_cast<std::size_t>(std::find(from.begin(), from.end(), b) - from.begin()) + 1;
-        Operand& op = out_.operands_of(i)[k];
+      for (const Inst& i : f_.phis_of(s)) {
+        Operand& op = out_.operands_of(i)[f_.phi_use_from(i, b)];
         if (!is_whole_root(op)) continue;
         const VRegId o = origin(op.vreg(), available);
         if (o != op.vreg() && ir::may(fuel_, "propagate-copy")) op.set_vreg(o);

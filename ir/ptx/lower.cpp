@@ -193,7 +193,8 @@ bool Lowering::append_def(Code& code, const Value& v, std::vector<Code>& after, 
 
 // --- instructions ---------------------------------------------------------------------------------------------------
 
-// A store of narrow elements from wider registers: the tuple has the size that memory has. False where it is no such store.
+// Appends the tuple of a store of narrow elements from wider registers, which has the size of the memory. False if the operand is
+// no such vector.
 bool Lowering::append_narrowed(std::vector<Operand>& uses, const Value& v, int hint_bits) {
   int element_bits = 0;
   const int bits = static_cast<int>(v.elements.size()) * hint_bits;

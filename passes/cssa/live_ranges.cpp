@@ -58,14 +58,8 @@ class Builder {
 
  private:
   // --- places
-  [[nodiscard]] std::size_t num_phis(BlockId b) const {
-    const auto insts = f_.insts_of(b);
-    std::size_t n = 0;
-    while (insts[n].is_phi()) ++n;
-    return n;
-  }
   [[nodiscard]] std::uint32_t places_of(BlockId b) const {
-    return static_cast<std::uint32_t>(f_.block(b).num_insts - num_phis(b)) + 4;
+    return static_cast<std::uint32_t>(f_.block(b).num_insts - f_.phis_of(b).size()) + 4;
   }
   [[nodiscard]] std::uint32_t first_place(BlockId b) const { return begin_[b.index()] / 2; }
   [[nodiscard]] std::uint32_t head_place(BlockId b) const { return first_place(b) + 1; }
@@ -79,8 +73,7 @@ class Builder {
   }
   // kWrites or more: of a def.
   [[nodiscard]] int written(const Operand& def, bool guarded) const {
-    const ir::Storage s = f_.storage(def);
-    const bool kills = !guarded && s.size == f_.vreg(s.root).bytes();
+    const bool kills = !guarded && f_.is_whole(def);
     return kWrites | (kills ? kKills : 0) | (def.is_early_clobber() ? kEarly : 0);
   }
   template <class Add>
@@ -88,8 +81,7 @@ class Builder {
     for (std::size_t n = 0; n < f_.blocks.size(); ++n) {
       const BlockId b(n);
       std::uint32_t place = first_place(b);
-      for (const Inst& i : f_.insts_of(b)) {
-        if (!i.is_phi()) break;
+      for (const Inst& i : f_.phis_of(b)) {
         if (!phis_.is_apart(i)) mention(add, b, place, f_.operands_of(i)[0], written(f_.operands_of(i)[0], false) | kEarly);
       }
       ++place;
@@ -106,13 +98,8 @@ class Builder {
       }
       for (const std::uint32_t c : phis_.on_edges(b)) mention(add, b, place, phis_.copies()[c].outside, kReads);
       for (const BlockId s : cfg_.successors(b))
-        for (const Inst& i : f_.insts_of(s)) {
-          if (!i.is_phi()) break;
-          if (phis_.is_apart(i)) continue;
-          const auto from = f_.targets_of(i);
-          const auto k = static_cast<std::size_t>(std::find(from.begin(), from.end(), b) - from.begin()) + 1;
-          mention(add, b, place, f_.operands_of(i)[k], kReads);
-        }
+        for (const Inst& i : f_.phis_of(s))
+          if (!phis_.is_apart(i)) mention(add, b, place, f_.operands_of(i)[f_.phi_use_from(i, b)], kReads);
     }
   }
   template <class Add>

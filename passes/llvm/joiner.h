@@ -83,7 +83,6 @@ class Joiner {
   [[nodiscard]] bool same_source(const ir::Operand& a, const ir::Operand& b, ir::VRegId x, ir::VRegId y, Slot slot);
   [[nodiscard]] bool hides_guard(ir::VRegId a, ir::VRegId b, const std::vector<DefKey>& erased);
   [[nodiscard]] ValueId value_of(const ir::Operand& use, Slot slot);
-  [[nodiscard]] bool is_whole(const ir::Operand& op) const;
 
   const ir::Function& f_;
   LiveIntervals& intervals_;

@@ -28,11 +28,6 @@ LiveIntervals::LiveIntervals(const Function& f, const ir::Cfg& cfg) : f_(f), cfg
 
 bool LiveIntervals::is_free(const Operand& op) const { return op.is_vreg() && !f_.vreg(f_.root(op.vreg())).is_architectural(); }
 
-bool LiveIntervals::is_whole(const Operand& op) const {
-  const ir::Storage s = f_.storage(op);
-  return s.size == f_.vreg(s.root).bytes();
-}
-
 void LiveIntervals::number_slots() {
   index_of_.resize(f_.insts.size());
   for (std::size_t n = 0; n < f_.blocks.size(); ++n) {
@@ -240,17 +235,16 @@ void LiveIntervals::find_originals() {
     for (std::uint32_t n = first; n < first + f_.block(b).num_insts; ++n) {
       const Inst& i = f_.insts[n];
       const auto ops = f_.operands_of(i);
-      if (i.is_phi() && !is_shared_phi(n) && first_def_[n] != first_def_[n + 1] && is_whole(ops[0])) {
-        const auto from = f_.targets_of(i);
+      if (i.is_phi() && !is_shared_phi(n) && first_def_[n] != first_def_[n + 1] && f_.is_whole(ops[0])) {
         take(first_def_[n], common(b, first_def_[n], [&](BlockId p) {
-               const Operand& use = ops[static_cast<std::size_t>(std::find(from.begin(), from.end(), p) - from.begin()) + 1];
-               return is_free(use) && is_whole(use) ? original_at(f_.root(use.vreg()), end_of(p) - 1) : kNone;
+               const Operand& use = ops[f_.phi_use_from(i, p)];
+               return is_free(use) && f_.is_whole(use) ? original_at(f_.root(use.vreg()), end_of(p) - 1) : kNone;
              }));
       }
       if (!i.is_copy() || ir::is_guarded(ops)) continue;
       for (std::uint32_t d = first_def_[n]; d < first_def_[n + 1]; ++d)
         for (const auto [def, use] : ir::copy_pairs(ops))
-          if (is_free(def) && f_.root(def.vreg()) == defs_[d].root && is_whole(def) && is_free(use) && is_whole(use))
+          if (is_free(def) && f_.root(def.vreg()) == defs_[d].root && f_.is_whole(def) && is_free(use) && f_.is_whole(use))
             take(d, original_at(f_.root(use.vreg()), base(n)));
     }
   }

@@ -94,7 +94,6 @@ class LiveIntervals {
   void fill(bool with_originals);
   void find_originals();
   ValueId new_value(ir::VRegId root, ir::BlockId head);
-  [[nodiscard]] bool is_whole(const ir::Operand& op) const;
   [[nodiscard]] bool is_free(const ir::Operand& op) const;
 
   const ir::Function& f_;

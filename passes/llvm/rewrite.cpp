@@ -27,12 +27,8 @@ class Rewrite {
  private:
   [[nodiscard]] Operand renamed(Operand op) const {
     if (!op.is_vreg()) return op;
-    const ir::Storage s = f_.storage(op);
-    const VRegId root = joiner_.find(s.root);
-    if (root == s.root) return op;
-    op.set_vreg(root);
-    op.part = s.size == f_.vreg(root).bytes() ? ir::Part() : ir::Part::from_bytes(s.offset, s.size).value();
-    return op;
+    const VRegId own = f_.root(op.vreg()), root = joiner_.find(own);
+    return root == own ? op : f_.moved_to(op, root);
   }
   // Whether the two operands, of two roots, are one storage now.
   [[nodiscard]] bool is_joined(const Operand& a, const Operand& b) const {

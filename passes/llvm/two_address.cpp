@@ -59,11 +59,7 @@ class TwoAddress {
     out.append(i, ops);
   }
 
-  [[nodiscard]] bool is_whole_root(const Operand& op) const {
-    if (!op.is_vreg()) return false;
-    const ir::Storage s = f_.storage(op);
-    return s.size == f_.vreg(s.root).bytes();
-  }
+  [[nodiscard]] bool is_whole_root(const Operand& op) const { return op.is_vreg() && f_.is_whole(op); }
   [[nodiscard]] bool mentions(const Inst& i, VRegId root) const {
     const auto ops = f_.operands_of(i);
     return std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.is_vreg() && f_.root(op.vreg()) == root; });
@@ -130,9 +126,7 @@ class TwoAddress {
       const bool is_of_other_tie =
           m != at && std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.is_tied() && op.tied == m; });
       if (is_of_other_tie) continue;
-      const ir::Storage s = f_.storage(ops[m]);
-      out[m].set_vreg(def);
-      out[m].part = s.size == u.bytes() ? ir::Part() : ir::Part::from_bytes(s.offset, s.size).value();
+      out[m] = f_.moved_to(out[m], def);
     }
   }
 

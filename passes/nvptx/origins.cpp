@@ -66,7 +66,7 @@ class Facts {
   }
 
  private:
-  [[nodiscard]] bool is_piece(const Operand& op) const { return f_.storage(op).size != f_.vreg(f_.root(op.vreg())).bytes(); }
+  [[nodiscard]] bool is_piece(const Operand& op) const { return !f_.is_whole(op); }
   [[nodiscard]] bool is_written(std::span<const Operand> ops, const Storage& s) const {
     const auto defs = ir::defs_of(ops);
     return std::any_of(defs.begin(), defs.end(), [&](const Operand& op) { return f_.storage(op).overlaps(s); });

@@ -54,11 +54,6 @@ struct Shape {
   [[nodiscard]] bool has_clobbers() const { return clobbers != nullptr; }
 };
 
-// Whether the bytes are all of their root.
-[[nodiscard]] inline bool is_whole(const ir::Function& f, const ir::Storage& s) {
-  return s.offset == 0 && s.size == f.vreg(s.root).bytes();
-}
-
 // Requires a well-formed virtual program, and an empty shape. Cost O(operands + operands x items).
 void find_shape(const ir::Function& f, const ir::Inst& inst, Shape& shape);
 [[nodiscard]] inline Shape shape_of(const ir::Function& f, const ir::Inst& inst) {

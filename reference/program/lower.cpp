@@ -394,7 +394,7 @@ class Lowerer {
       const auto d = static_cast<std::size_t>(shape.item_of[p]), s = static_cast<std::size_t>(shape.item_of[n + p]);
       const Item &def = shape.items[d], &use = shape.items[s];
       if (d == s || items_[d].is_listed || items_[s].is_listed || def.partial || def.early || use.at_writes) continue;
-      if (def.architectural || use.architectural || def.file != use.file || !is_whole(f_, f_.storage(ops[n + p])) ||
+      if (def.architectural || use.architectural || def.file != use.file || !f_.is_whole(ops[n + p]) ||
           items_[d].temp == items_[s].temp)
         continue;
       add_ref(shape, d);

@@ -75,8 +75,8 @@ void Problem::find_values() {
     const ir::Storage s = f_.storage(def);
     phi_value_[i] = static_cast<TempId>(values_.size());
     // A phi of a whole root is shaped like the root, so that the two can share a register; one of a part like the part.
-    Temp phi = temp_of(is_whole(f_, s) ? f_.vreg(s.root) : f_.vreg(def.vreg()));
-    if (!is_whole(f_, s)) phi.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(8 * phi.bytes));
+    Temp phi = temp_of(f_.is_whole(s) ? f_.vreg(s.root) : f_.vreg(def.vreg()));
+    if (!f_.is_whole(s)) phi.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(8 * phi.bytes));
     phi.fixed = {};
     values_.push_back(phi);
   }
@@ -87,8 +87,7 @@ bool Problem::is_plain_copy(std::size_t i) const {
   if (!inst.is_copy() || inst.num_operands != 2 || shapes_[i].is_guarded || shapes_[i].has_clobbers()) return false;
   const auto ops = f_.operands_of(inst);
   if (ops[0].is_tied() || ops[0].is_early_clobber()) return false;
-  return std::ranges::all_of(ops,
-                             [&](const ir::Operand& op) { return !f_.fixed_of(op).is_valid() && is_whole(f_, f_.storage(op)); });
+  return std::ranges::all_of(ops, [&](const ir::Operand& op) { return !f_.fixed_of(op).is_valid() && f_.is_whole(op); });
 }
 
 Homes Problem::packed(std::size_t i) const {
