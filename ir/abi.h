@@ -34,7 +34,7 @@ enum class ParamCopies : std::uint8_t {
 };
 
 // Registers that calls use. The tables only *generate* calls: an instruction always lists its own argument, result and
-// clobber registers, and those are what holds. What a device function must preserve is `callee_saved`.
+// clobber registers, and those are what holds. A device function must preserve `callee_saved`.
 struct Abi {
   PReg arguments = {RegFile::R, 8, 0};  // in order; 64-bit values take an even pair
   PReg results = {RegFile::R, 4, 0};

@@ -3,7 +3,7 @@
 // The contract (FORMAT.md, "Allocated programs"): the result is the same program over physical registers. Every original
 // instruction is there with its id, in its block and order, with the same operands in the same positions, each placed in a
 // register of its class's file below the limit; copies, phis and fully rematerialised defs may be marked deleted; a copy
-// may have become a spill or a refill. What was inserted is marked so. New blocks may stand on edges, marked so.
+// may have become a spill or a refill. Inserted instructions are marked, and so are new blocks, which may stand on edges.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ struct AllocOptions {
   PassLog* passes = nullptr;  // null = no record of passes
 };
 
-// What the allocator says of its own result. Judges recompute all of it from the program and compare.
+// The allocator's own figures for its result. Judges recompute all of them from the program and compare.
 struct Claims {
   PerFile<int> registers = {};         // highest unit used + 1
   std::int64_t spill_store_bytes = 0;  // bytes moved by the spill instructions, each counted once

@@ -1,4 +1,4 @@
-// The control-flow graph as adjacency, and orders of its blocks. Representation only: what can be read off the terminators.
+// The control-flow graph as adjacency, and orders of its blocks. Both can be read off the terminators, so they are representation.
 #pragma once
 
 #include <cstdint>

@@ -15,13 +15,26 @@ namespace {
 
 constexpr std::uint32_t kMaxInstId = 0x7FFFFFFF, kMaxOriginalId = 0x3FFFFFFF;
 
+template <class Id>
+Diagnostic about(Id Diagnostic::* what, Id id, std::string message) {
+  Diagnostic d;
+  d.*what = id;
+  d.message = std::move(message);
+  return d;
+}
+Diagnostic about_operand(const Inst& i, int operand, std::string message) {
+  Diagnostic d = about(&Diagnostic::inst, i.id, std::move(message));
+  d.operand = operand;
+  return d;
+}
+
 class Checker {
  public:
   Checker(const Function& f, int max_diagnostics) : f_(f), max_(static_cast<std::size_t>(max_diagnostics)), conflicts_(f) {}
 
   std::vector<Diagnostic> run() {
     declarations();
-    // Instructions refer to declarations, and blocks to each other: no use in going on where those are wrong.
+    // Instructions refer to declarations, and blocks to each other, so a wrong one ends the check.
     if (faults_.empty()) shape();
     if (faults_.empty())
       for (std::size_t b = 0; b < f_.blocks.size() && !full(); ++b) block(BlockId(b));
@@ -34,24 +47,9 @@ class Checker {
   void add(Diagnostic d) {
     if (!full()) faults_.push_back(std::move(d));
   }
-  void fault(const Inst& i, int operand, std::string message) {
-    Diagnostic d;
-    d.inst = i.id;
-    d.operand = operand;
-    d.message = std::move(message);
-    add(std::move(d));
-  }
-  void function_fault(std::string message) {
-    Diagnostic d;
-    d.message = std::move(message);
-    add(std::move(d));
-  }
-  void block_fault(BlockId b, std::string message) {
-    Diagnostic d;
-    d.block = b;
-    d.message = std::move(message);
-    add(std::move(d));
-  }
+  void fault(const Inst& i, int operand, std::string message) { add(about_operand(i, operand, std::move(message))); }
+  void function_fault(std::string message) { add(about(&Diagnostic::inst, InstId(), std::move(message))); }
+  void block_fault(BlockId b, std::string message) { add(about(&Diagnostic::block, b, std::move(message))); }
 
   // --- declarations -----------------------------------------------------------------------------------------------
   void declarations() {
@@ -61,28 +59,22 @@ class Checker {
     for (const SourceLine& l : f_.source_lines)
       if (l.file.index() >= f_.symbols.size() || l.line == 0) return function_fault("a source line has a file and is 1 at least");
     for (std::size_t v = 0; v < f_.vregs.size() && !full(); ++v) vreg(VRegId(v));
-    for (std::size_t s = 0; s < f_.slots.size() && !full(); ++s) {
-      const Slot& slot = f_.slots[s];
-      Diagnostic d;
-      d.slot = SlotId(s);
-      if (slot.size == 0 || slot.size > 1u << 30) d.message = "a slot has 1 to 2^30 bytes";
-      else if (slot.align == 0 || (slot.align & (slot.align - 1)) != 0) d.message = "an alignment is a power of two";
-      else if (slot.offset % slot.align != 0) d.message = "the slot is not aligned";
-      else if (slot.space > MemSpace::Shared) d.message = "no such memory space";
-      else if (slot.offset > 1u << 30) d.message = "the slot lies too far out";
-      else continue;
-      add(std::move(d));
-    }
+    for (std::size_t s = 0; s < f_.slots.size() && !full(); ++s)
+      if (const char* message = fault_of(f_.slots[s])) add(about(&Diagnostic::slot, SlotId(s), message));
+  }
+  // Null = none.
+  static const char* fault_of(const Slot& slot) {
+    if (slot.size == 0 || slot.size > 1u << 30) return "a slot has 1 to 2^30 bytes";
+    if (slot.align == 0 || (slot.align & (slot.align - 1)) != 0) return "an alignment is a power of two";
+    if (slot.offset % slot.align != 0) return "the slot is not aligned";
+    if (slot.space > MemSpace::Shared) return "no such memory space";
+    if (slot.offset > 1u << 30) return "the slot lies too far out";
+    return nullptr;
   }
 
   void vreg(VRegId id) {
     const VReg& v = f_.vreg(id);
-    const auto bad = [&](std::string message) {
-      Diagnostic d;
-      d.vreg = id;
-      d.message = std::move(message);
-      add(std::move(d));
-    };
+    const auto bad = [&](std::string message) { add(about(&Diagnostic::vreg, id, std::move(message))); };
     if (static_cast<int>(v.cls) >= kNumClasses) return bad("no such register class");
     if (v.type > TypeKind::Pred) return bad("no such type");
     static constexpr int kWidths[] = {1, 8, 16, 32, 64, 96, 128, 256};
@@ -201,7 +193,7 @@ class Checker {
   }
 
   void instruction(const Inst& i) {
-    if (full()) return;  // a further fault would go unseen, and what comes behind it relies on there being none
+    if (full()) return;  // the checks below notice a fault by the growth of the list
     if (f_.phase == Phase::Virtual && (i.is_inserted() || i.is_deleted() || is_allocator_only(i.op)))
       return fault(i, -1, "inserted and deleted instructions, spills and the like exist only after allocation");
     if (i.is_deleted()) {
@@ -301,8 +293,7 @@ class Checker {
     if (!ops[k].is_vreg() || !ops[use].is_vreg()) return;
     const Storage d = f_.storage(ops[k]), u = f_.storage(ops[use]);
     const VReg &dv = f_.vreg(d.root), &uv = f_.vreg(u.root);
-    if (d.offset != 0 || d.size != dv.bytes() || u.offset != 0 || u.size != uv.bytes())
-      return fault(i, at, "whole registers are tied, not parts");
+    if (!f_.is_whole(d) || !f_.is_whole(u)) return fault(i, at, "whole registers are tied, not parts");
     if (dv.file() != uv.file() || dv.width != uv.width) return fault(i, at, "tied operands have one file and one width");
     const PReg df = f_.fixed_of(ops[k]), uf = f_.fixed_of(ops[use]);
     if (df.is_valid() && uf.is_valid() && df != uf) fault(i, at, "tied operands are fixed to different registers");
@@ -311,148 +302,139 @@ class Checker {
       fault(i, at, "the fixed register of the tied use is not aligned for the def");
   }
 
-  // What each operation consists of: the counts of opcode_table.h, and what takes more than a count to say.
+  // --- what each operation consists of
+  // The counts of opcode_table.h, and what takes more than a count to say.
+  struct Counts {
+    std::size_t defs = 0, inouts = 0, registers = 0, others = 0;  // the last two are uses
+    bool negates = false;
+  };
+  static Counts counts_of(std::span<const Operand> ops) {
+    Counts n;
+    for (const Operand& op : ops) {
+      if (op.role == Role::Def) ++n.defs;
+      if (op.role == Role::DefUse) ++n.inouts;
+      if (op.role != Role::Use) continue;
+      ++(op.is_register() ? n.registers : n.others);
+      n.negates = n.negates || op.is_negated();
+    }
+    return n;
+  }
   void op_shape(const Inst& i) {
     const Opcode& want = opcode(i.op);
-    std::size_t defs = 0, inouts = 0, registers = 0, others = 0;
-    bool negates = false;
     const auto ops = f_.operands_of(i);
-    for (const Operand& op : ops) {
-      if (op.role == Role::Def) ++defs;
-      if (op.role == Role::DefUse) ++inouts;
-      if (op.role != Role::Use) continue;
-      ++(op.is_register() ? registers : others);
-      negates = negates || op.is_negated();
-    }
-    const std::size_t uses = registers + others;
-    const auto bytes = [&](std::size_t k) { return f_.operand_bytes(ops[k]); };
-    const auto file = [&](std::size_t k) { return ops[k].is_vreg() ? f_.vreg(ops[k].vreg()).file() : ops[k].preg().file; };
+    const Counts n = counts_of(ops);
     if (!has_trait<kTouchesMemory>(i.op) && i.has(static_cast<InstFlags>(kMemRead | kMemWrite | kBarrier)))
       return fault(i, -1, "this operation touches no memory");
-    if (i.is_terminator() && defs + inouts > 0) return fault(i, 0, "a terminator writes no register");
-    if (!want.targets.allows(i.num_targets) || (i.is_phi() && i.num_targets != uses))
+    if (i.is_terminator() && n.defs + n.inouts > 0) return fault(i, 0, "a terminator writes no register");
+    if (!want.targets.allows(i.num_targets) || (i.is_phi() && i.num_targets != n.registers + n.others))
       return fault(i, -1, fmt::format("{}: the number of targets is wrong", name(i.op)));
-    if (!want.defs.allows(defs) || !want.def_uses.allows(inouts) || !want.registers.allows(registers) ||
-        !want.others.allows(others) || (has_trait<kUsesPlain>(i.op) && negates))
-      return fault(i, -1, std::string(want.shape));
-    // After allocation a narrow vreg stands as its whole unit: widths of originals are for the judges, who have the program before.
-    const bool widths_show = f_.phase == Phase::Virtual || i.is_inserted();
+    if (!want.defs.allows(n.defs) || !want.def_uses.allows(n.inouts) || !want.registers.allows(n.registers) ||
+        !want.others.allows(n.others) || (has_trait<kUsesPlain>(i.op) && n.negates))
+      return broken_shape(i);
+    const std::size_t before = faults_.size();
+    op_operands(i, ops, n);
+    if (faults_.size() == before && i.has(kRematerialisable)) rematerialisable(i, ops, n);
+  }
+  void op_operands(const Inst& i, std::span<const Operand> ops, const Counts& n) {
+    if (is_lowered(i.op)) return lowered(i, ops, n);
+    if (packs_bits(i.op)) return packed_bits(i, ops, n);
     switch (i.op) {
-      case Op::Copy:
-        if (registers != defs) return fault(i, -1, std::string(want.shape));
-        for (std::size_t k = 0; k < defs; ++k)
-          if ((bytes(k) != bytes(defs + k) && widths_show) || is_predicate(file(k)) != is_predicate(file(defs + k)))
-            return fault(i, static_cast<int>(k), "a copy's def and use have one width (and predicates are copied to predicates)");
-        break;
-      case Op::Phi:
-        for (std::size_t k = 0; k < ops.size(); ++k)
-          if ((widths_show && (bytes(k) != bytes(0) || !ops[k].part.is_whole())) || file(k) != file(0) ||
-              ops[k].fixed().is_valid() || ops[k].flags != 0)
-            return fault(i, static_cast<int>(k),
-                         "the operands of a phi are whole registers of one file and width, without constraints");
-        break;
+      case Op::Copy: return copy(i, ops, n);
+      case Op::Phi: return phi(i, ops);
       case Op::Pack:
-      case Op::Unpack: {
-        int sum = 0;
-        const std::size_t whole = i.op == Op::Pack ? 0 : defs;
-        for (std::size_t k = 0; k < defs + uses; ++k) {
-          if (is_predicate(file(k))) return fault(i, static_cast<int>(k), "predicates are not packed this way");
-          sum += k == whole ? 0 : bytes(k);
-        }
-        if (sum != bytes(whole) && widths_show) return fault(i, -1, "the pieces together are as wide as the whole");
-        break;
-      }
+      case Op::Unpack: return pieces(i, ops, n);
       case Op::CBra:
-        if (!is_predicate(file(0))) return fault(i, -1, std::string(want.shape));
-        break;
+        if (!is_predicate(file(ops[0]))) broken_shape(i);
+        return;
       case Op::Spill:
       case Op::Refill:
-        if (!ops[1].is_slot()) return fault(i, -1, std::string(want.shape));
-        if (negates) return fault(i, 0, "the register is not negated");
-        break;
-      case Op::P2R:
-      case Op::R2P:
-      case Op::BitSpill:
-      case Op::BitRefill: {
-        const std::size_t pack = writes_pack(i.op) ? 0 : defs;
-        if (!packs_by_number(i.op) &&
-            (!ops[1].is_register() || ops[2].kind != OperandKind::Imm || ops[2].imm() < 0 || ops[2].imm() > 31))
-          return fault(i, -1, std::string(want.shape));
-        if (file(pack) != RegFile::R || bytes(pack) != 4) return fault(i, -1, std::string(want.shape));
-        for (std::size_t k = 0; k < defs + inouts + registers; ++k)
-          if (k != pack && !is_predicate(file(k)))
-            return packs_by_number(i.op)
-                       ? fault(i, static_cast<int>(k), writes_pack(i.op) ? "p2r packs predicates" : "r2p restores predicates")
-                       : fault(i, -1, std::string(want.shape));
-        break;
-      }
-      case Op::GetLocalBase:
-      case Op::SetLocalBase:
-      case Op::AddressMov:
-      case Op::AddressAdd:
-      case Op::AddressMad:
-      case Op::AddressShl:
-      case Op::AddressAnd:
-      case Op::SkipBra:
-      case Op::StoreLocal:
-      case Op::LoadLocal:
-      case Op::StoreShared:
-      case Op::LoadShared:
-        if (!has_lowered_shape(i, ops)) return fault(i, -1, std::string(want.shape));
-        if (negates) return fault(i, 0, "the register is not negated");
-        break;
+        if (!ops[1].is_slot()) broken_shape(i);
+        else if (n.negates) fault(i, 0, "the register is not negated");
+        return;
       case Op::Remat:
-        if (i.ref.value > kMaxInstId) return fault(i, -1, std::string(want.shape));
-        break;
-      case Op::Named:
-      case Op::Const:
-      case Op::Call:
-      case Op::Ret:
-      case Op::Exit:
-      case Op::Bra:
-      case Op::MBra:
-      case Op::Bar: break;
-    }
-    if (i.has(kRematerialisable)) {
-      const bool kind = i.op == Op::Named || i.op == Op::Const;
-      const bool whole = defs == 1 && (!ops[0].is_vreg() || is_whole(ops[0])) && ops[0].part.is_whole();
-      const bool clobbers = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Clobber; });
-      if (!kind || defs != 1 || inouts != 0 || is_guarded(ops) || !whole || clobbers || ops[0].is_tied() ||
-          i.has(static_cast<InstFlags>(kMemWrite | kBarrier)))
-        fault(i, -1, "!remat: one whole unguarded def, not tied, no clobber, no write");
+        if (i.ref.value > kMaxInstId) broken_shape(i);
+        return;
+      default: return;
     }
   }
-  // Lowered spill code: addresses are whole registers of file R, and behind the registers stand numbers or a symbol.
+  void broken_shape(const Inst& i) { fault(i, -1, std::string(opcode(i.op).shape)); }
+  [[nodiscard]] RegFile file(const Operand& op) const { return op.is_vreg() ? f_.vreg(op.vreg()).file() : op.preg().file; }
+  // After allocation a narrow vreg stands as its whole unit: widths of originals are for the judges, who have the program before.
+  [[nodiscard]] bool widths_show(const Inst& i) const { return f_.phase == Phase::Virtual || i.is_inserted(); }
+
+  void copy(const Inst& i, std::span<const Operand> ops, const Counts& n) {
+    if (n.registers != n.defs) return broken_shape(i);
+    for (std::size_t k = 0; k < n.defs; ++k) {
+      const Operand &def = ops[k], &use = ops[n.defs + k];
+      if ((f_.operand_bytes(def) != f_.operand_bytes(use) && widths_show(i)) || is_predicate(file(def)) != is_predicate(file(use)))
+        return fault(i, static_cast<int>(k), "a copy's def and use have one width (and predicates are copied to predicates)");
+    }
+  }
+  void phi(const Inst& i, std::span<const Operand> ops) {
+    for (std::size_t k = 0; k < ops.size(); ++k)
+      if ((widths_show(i) && (f_.operand_bytes(ops[k]) != f_.operand_bytes(ops[0]) || !ops[k].part.is_whole())) ||
+          file(ops[k]) != file(ops[0]) || ops[k].fixed().is_valid() || ops[k].flags != 0)
+        return fault(i, static_cast<int>(k),
+                     "the operands of a phi are whole registers of one file and width, without constraints");
+  }
+  void pieces(const Inst& i, std::span<const Operand> ops, const Counts& n) {
+    int sum = 0;
+    const std::size_t whole = i.op == Op::Pack ? 0 : n.defs;
+    for (std::size_t k = 0; k < n.defs + n.registers + n.others; ++k) {
+      if (is_predicate(file(ops[k]))) return fault(i, static_cast<int>(k), "predicates are not packed this way");
+      sum += k == whole ? 0 : f_.operand_bytes(ops[k]);
+    }
+    if (sum != f_.operand_bytes(ops[whole]) && widths_show(i)) fault(i, -1, "the pieces together are as wide as the whole");
+  }
+  void packed_bits(const Inst& i, std::span<const Operand> ops, const Counts& n) {
+    const std::size_t pack = writes_pack(i.op) ? 0 : n.defs;
+    if (!packs_by_number(i.op) &&
+        (!ops[1].is_register() || ops[2].kind != OperandKind::Imm || ops[2].imm() < 0 || ops[2].imm() > 31))
+      return broken_shape(i);
+    if (file(ops[pack]) != RegFile::R || f_.operand_bytes(ops[pack]) != 4) return broken_shape(i);
+    for (std::size_t k = 0; k < n.defs + n.inouts + n.registers; ++k) {
+      if (k == pack || is_predicate(file(ops[k]))) continue;
+      if (!packs_by_number(i.op)) return broken_shape(i);
+      return fault(i, static_cast<int>(k), writes_pack(i.op) ? "p2r packs predicates" : "r2p restores predicates");
+    }
+  }
+  void rematerialisable(const Inst& i, std::span<const Operand> ops, const Counts& n) {
+    const bool has_op = i.op == Op::Named || i.op == Op::Const;
+    const bool is_one_def = n.defs == 1 && n.inouts == 0 && (!ops[0].is_vreg() || f_.is_whole(ops[0])) && ops[0].part.is_whole();
+    const bool clobbers = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Clobber; });
+    if (!has_op || !is_one_def || is_guarded(ops) || clobbers || ops[0].is_tied() ||
+        i.has(static_cast<InstFlags>(kMemWrite | kBarrier)))
+      fault(i, -1, "!remat: one whole unguarded def, not tied, no clobber, no write");
+  }
+  void lowered(const Inst& i, std::span<const Operand> ops, const Counts& n) {
+    if (!has_lowered_shape(i, ops)) broken_shape(i);
+    else if (n.negates) fault(i, 0, "the register is not negated");
+  }
+  // A letter for each operand of lowered spill code: A is an address (a whole register of file R), R any register, N a number, S
+  // a symbol.
   [[nodiscard]] static bool has_lowered_shape(const Inst& i, std::span<const Operand> ops) {
-    const auto is_address = [&](std::size_t k) {
-      return k < ops.size() && ops[k].is_preg() && ops[k].part.is_whole() && ops[k].preg().file == RegFile::R &&
-             ops[k].preg().count == 1;
-    };
-    const auto is_number = [&](std::size_t k) {
-      return k < ops.size() && ops[k].role == Role::Use && ops[k].kind == OperandKind::Imm;
-    };
-    const auto is_symbol = [&](std::size_t k) {
-      return k < ops.size() && ops[k].role == Role::Use && ops[k].kind == OperandKind::Symbol;
-    };
-    switch (i.op) {
-      case Op::GetLocalBase:
-      case Op::SetLocalBase: return is_address(0) && is_number(1);
-      case Op::AddressMov: return is_address(0) && is_symbol(1);
-      case Op::AddressAdd:
-      case Op::AddressShl: return is_address(0) && is_address(1) && is_number(2);
-      case Op::AddressMad: return is_address(0) && is_address(1) && is_number(2) && is_number(3);
-      case Op::AddressAnd: return is_address(0) && is_address(1) && is_symbol(2);
-      case Op::SkipBra: return is_number(0) && is_guarded(ops);
-      case Op::StoreLocal:
-      case Op::LoadLocal:
-      case Op::StoreShared:
-      case Op::LoadShared: return ops[0].is_register() && is_address(1) && is_number(2);
-      default: return false;
-    }
-  }
-  [[nodiscard]] bool is_whole(const Operand& op) const {
-    const Storage s = f_.storage(op);
-    return s.offset == 0 && s.size == f_.vreg(s.root).bytes();
+    const auto letters = [&]() -> std::string_view {
+      switch (i.op) {
+        case Op::GetLocalBase:
+        case Op::SetLocalBase: return "AN";
+        case Op::AddressMov: return "AS";
+        case Op::AddressAdd:
+        case Op::AddressShl: return "AAN";
+        case Op::AddressMad: return "AANN";
+        case Op::AddressAnd: return "AAS";
+        case Op::SkipBra: return "N";
+        default: return "RAN";  // an access
+      }
+    }();
+    if (ops.size() < letters.size() || (i.op == Op::SkipBra && !is_guarded(ops))) return false;
+    return std::equal(letters.begin(), letters.end(), ops.begin(), [](char letter, const Operand& op) {
+      switch (letter) {
+        case 'A': return op.is_preg() && op.part.is_whole() && op.preg().file == RegFile::R && op.preg().count == 1;
+        case 'N': return op.role == Role::Use && op.kind == OperandKind::Imm;
+        case 'S': return op.role == Role::Use && op.kind == OperandKind::Symbol;
+        default: return op.is_register();
+      }
+    });
   }
 
   // A phi has exactly one use a distinct predecessor.
@@ -463,8 +445,7 @@ class Checker {
       for (const BlockId s : f_.successors(BlockId(b)))
         if (preds[s.index()].empty() || preds[s.index()].back() != BlockId(b)) preds[s.index()].push_back(BlockId(b));
     for (std::size_t b = 0; b < f_.blocks.size(); ++b)
-      for (const Inst& i : f_.insts_of(BlockId(b))) {
-        if (!i.is_phi()) break;
+      for (const Inst& i : f_.phis_of(BlockId(b))) {
         std::vector<BlockId> incoming(f_.targets_of(i).begin(), f_.targets_of(i).end());
         std::sort(incoming.begin(), incoming.end());
         if (incoming != preds[b]) fault(i, -1, fmt::format("the phi names other blocks than the predecessors of b{}", b));
@@ -496,40 +477,33 @@ std::vector<Diagnostic> check(const Function& f, const Target& target, int max_d
   std::vector<Diagnostic> faults = check(f, max_diagnostics);
   if (!faults.empty()) return faults;
   if (f.predicate_halves != target.predicate_halves) {
-    Diagnostic d;
-    d.message = f.predicate_halves ? fmt::format("predicate_halves: {} has one predicate to a register", target.name)
-                                   : fmt::format(
-                                         "{} has two predicates to a register, which predicate_halves in the line of the "
-                                         "function says",
-                                         target.name);
-    return {d};
+    constexpr std::string_view kOne = "has one predicate to a register",
+                               kTwo = "has two predicates to a register, which predicate_halves in the line of the function says";
+    return {about(
+        &Diagnostic::inst, InstId(),
+        f.predicate_halves ? fmt::format("predicate_halves: {} {}", target.name, kOne) : fmt::format("{} {}", target.name, kTwo))};
   }
+  const auto is_full = [&] { return static_cast<int>(faults.size()) >= max_diagnostics; };
   const auto inside = [&](PReg r) { return r.end() <= target.units[index(r.file)]; };
   const auto reserved = [&](PReg r) {
     for (int unit = r.begin(); unit < r.end(); ++unit)
       if (target.is_reserved(r.file, unit)) return true;
     return false;
   };
-  for (std::size_t v = 0; v < f.vregs.size() && static_cast<int>(faults.size()) < max_diagnostics; ++v) {
-    Diagnostic d;
-    d.vreg = VRegId(v);
+  const auto not_offered = [&](PReg r) { return fmt::format("{} does not offer {}", target.name, to_string(f, r)); };
+  for (std::size_t v = 0; v < f.vregs.size() && !is_full(); ++v) {
     const VReg& reg = f.vregs[v];
-    if (!target.has(reg.file())) d.message = fmt::format("{} has no register file {}", target.name, name(reg.file()));
+    const auto fault = [&](std::string message) { faults.push_back(about(&Diagnostic::vreg, VRegId(v), std::move(message))); };
+    if (!target.has(reg.file())) fault(fmt::format("{} has no register file {}", target.name, name(reg.file())));
     else if (reg.fixed.is_valid() && (!inside(reg.fixed) || (reserved(reg.fixed) && !reg.is_architectural())))
-      d.message = fmt::format("{} does not offer {}", target.name, to_string(f, reg.fixed));
-    else continue;
-    faults.push_back(std::move(d));
+      fault(not_offered(reg.fixed));
   }
   for (const Inst& i : f.insts) {
     const auto ops = f.operands_of(i);
-    for (std::size_t k = 0; k < ops.size() && static_cast<int>(faults.size()) < max_diagnostics; ++k) {
+    for (std::size_t k = 0; k < ops.size() && !is_full(); ++k) {
       const PReg r = ops[k].is_preg() ? ops[k].preg() : ops[k].fixed();
       if (!r.is_valid() || (inside(r) && (ops[k].role == Role::Clobber || !reserved(r)))) continue;
-      Diagnostic d;
-      d.inst = i.id;
-      d.operand = static_cast<int>(k);
-      d.message = fmt::format("{} does not offer {}", target.name, to_string(f, r));
-      faults.push_back(std::move(d));
+      faults.push_back(about_operand(i, static_cast<int>(k), not_offered(r)));
     }
   }
   return faults;

@@ -22,7 +22,8 @@ struct Diagnostic {
 // All faults, in program order; empty = well-formed. Stops after `max_diagnostics`. Cost: O(n log n) in the size of f, and
 // safe on a Function with any contents whatever (each index is checked before it is followed).
 [[nodiscard]] std::vector<Diagnostic> check(const Function& f, int max_diagnostics = 20);
-// What also depends on the target: files that it has, fixed registers and clobbers inside them, not reserved.
+// The same, and the rules that depend on the target: it has the files, and fixed registers and clobbers lie in them, not
+// reserved.
 [[nodiscard]] std::vector<Diagnostic> check(const Function& f, const Target& target, int max_diagnostics = 20);
 
 }  // namespace regduel::ir

@@ -1,4 +1,4 @@
-// Knobs: what is told of each, and one table type that binds knobs to the members of a settings struct and reads their values.
+// Knobs: the description of each, and one table type that binds knobs to the members of a settings struct and reads their values.
 //
 // A value is read by the type of its member. A boolean is 0, 1, false, true, off or on; an integer is a decimal number in the range
 // of its row. A folder with a type of its own gives it three functions, found by argument-dependent lookup: read_knob,
@@ -21,7 +21,7 @@ namespace regduel::ir {
 // Name and value; of two settings of one knob the later wins.
 using KnobSettings = std::span<const std::pair<std::string, std::string>>;
 
-// What a knob is for. infos() does not list those of group Internal, which callers in this program alone set.
+// The purpose of a knob. infos() does not list knobs of group Internal, which only callers in this program set.
 enum class KnobGroup : std::uint8_t { Other, Coalescing, Internal };
 
 struct KnobInfo {
@@ -35,7 +35,7 @@ struct KnobInfo {
   std::string low = {}, high = {};  // of a number whose `type` does not name its range; both included
 };
 
-// What most rows of a table tell.
+// The fields that most rows of a table fill in.
 [[nodiscard]] inline KnobInfo knob(std::string name, std::string source, std::string help, std::vector<std::string> samples = {},
                                    KnobGroup group = KnobGroup::Other) {
   return {
@@ -65,7 +65,7 @@ struct KnobRange {
 // Whether a setting by this name, or by this decimal number, means the knob.
 [[nodiscard]] bool is_called(const KnobInfo& knob, std::string_view name);
 
-// Lives as long as the program: what infos() returns is handed on by Allocator::knobs() and Pass::knobs().
+// A table lives as long as the program, because Allocator::knobs() and Pass::knobs() hand on the span of infos().
 template <class Settings>
 class KnobTable {
  public:

@@ -1,5 +1,6 @@
-// Level by level: the components of all blocks are the outermost loops; those of their blocks without the headers are the next
-// ones. Components are Tarjan's ("Depth-First Search and Linear Graph Algorithms", 1972), without recursion. See loops.h.
+// Loops are found level by level: the components of all blocks are the outermost loops, and those of their blocks without the
+// headers are the next ones. Components are Tarjan's ("Depth-First Search and Linear Graph Algorithms", 1972), without recursion.
+// See loops.h.
 
 #include "ir/loops.h"
 

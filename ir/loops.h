@@ -1,4 +1,4 @@
-// What a block weighs (FORMAT.md, "Frequency" and "Allocated programs"): loop depths, frequencies and weights.
+// Loop depths, frequencies and weights of blocks (FORMAT.md, "Frequency" and "Allocated programs").
 //
 // A loop is a strongly connected component with an edge in it. Its first block in reverse postorder is its header, and the loops
 // inside it are the components that are left of it without the header (Steensgaard's view of irreducible loops). On reducible

@@ -33,7 +33,7 @@ enum class Op : std::uint8_t {
   BitSpill,   // pack (DefUse).bit k = predicate; k is an immediate
   BitRefill,  // predicate = pack.bit k
   Remat,      // the same operation as instruction `ref`, on operands of its own
-  // Lowered spill code (FORMAT.md, "Lowered spills"): what spills and refills become as a last step.
+  // Lowered spill code (FORMAT.md, "Lowered spills"), which spills and refills become as a last step.
   GetLocalBase,  // register = where the frame begins, in strides of an immediate
   SetLocalBase,  // the other way
   AddressMov,    // address = what a symbol stands for
@@ -74,7 +74,7 @@ struct Opcode {
   Count registers, others;   // uses: of registers; of immediates, symbols and slots
   Count targets;
   unsigned traits = 0;     // OpTraits
-  std::string_view shape;  // the counts in words, for whoever broke them
+  std::string_view shape;  // the error message for wrong counts
 };
 
 namespace opcode_counts {

@@ -10,14 +10,9 @@
 namespace regduel::ir {
 namespace {
 
-bool is_whole(const Function& f, const Operand& op) {
-  const Storage s = f.storage(op);
-  return s.offset == 0 && s.size == f.vreg(s.root).bytes();
-}
-
 // FORMAT.md, "Demand": at which of the two moments an operand holds its home.
 bool at_reads(const Function& f, const Operand& op, const Storage& s, bool guarded) {
-  return op.reads() || op.is_early_clobber() || op.is_tied() || guarded || s.size != f.vreg(s.root).bytes();
+  return op.reads() || op.is_early_clobber() || op.is_tied() || guarded || !f.is_whole(s);
 }
 bool at_writes(const Operand& op) { return op.writes(); }
 
@@ -42,7 +37,8 @@ std::optional<OperandConflict> OperandConflicts::among(const Inst& i) {
       for (std::size_t b = a + 1; b < end; ++b)
         if (auto conflict = of_one_root(ops, by_root_[a].second, by_root_[b].second)) return conflict;
   }
-  // Two operands that are fixed to overlapping registers: at most kMaxUnits distinct homes, so that many repeat each other.
+  // Two operands that are fixed to overlapping registers. There are at most kMaxUnits distinct homes, so most of many repeat
+  // others.
   const bool guarded = is_guarded(ops);
   const auto key = [&](std::size_t k) {
     const Storage s = f_.storage(ops[k]);
@@ -64,7 +60,7 @@ std::optional<OperandConflict> OperandConflicts::among(const Inst& i) {
         return OperandConflict{static_cast<int>(m), fmt::format("two operands are fixed to {} at once", to_string(f_, b))};
     }
   for (const std::size_t k : fixed_)
-    if (ops[k].writes() && !is_whole(f_, ops[k]))
+    if (ops[k].writes() && !f_.is_whole(ops[k]))
       for (std::size_t m = k + 1; m < ops.size(); ++m)
         if (ops[m].role == Role::Clobber && ops[m].preg().overlaps(homes_[k]))
           return OperandConflict{static_cast<int>(m), "a def of a part is fixed to a register that is clobbered"};

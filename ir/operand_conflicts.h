@@ -1,4 +1,4 @@
-// Operands of one instruction that contradict one another, so that no allocation could exist at any limit: a part of check(), for
+// Operands of one instruction that contradict one another, so that no allocation exists at any limit. check() asks for them in
 // programs over vregs. Tested by check_test.cpp.
 #pragma once
 

@@ -5,8 +5,8 @@
 //   Function f = ...;
 //   scope.made(f);
 //
-// Scopes nest; a record stands before those of the passes within it. Without a log a scope costs a comparison with null. Tested by
-// pass_scope_test.cpp.
+// Scopes nest, and a record stands before those of the passes within it. Without a log a scope costs a comparison with null. Tested
+// by pass_scope_test.cpp.
 #pragma once
 
 #include <chrono>

@@ -83,6 +83,17 @@ std::string Function::source_place(const Inst& i) const {
 }
 std::string_view Function::mnemonic(const Inst& i) const { return i.mnemonic.is_valid() ? symbols[i.mnemonic] : ir::name(i.op); }
 
+std::span<const Inst> Function::phis_of(BlockId b) const {
+  const auto all = insts_of(b);
+  std::size_t n = 0;
+  while (n < all.size() && all[n].is_phi()) ++n;
+  return all.first(n);
+}
+std::size_t Function::phi_use_from(const Inst& phi, BlockId from) const {
+  const auto preds = targets_of(phi);
+  return static_cast<std::size_t>(std::find(preds.begin(), preds.end(), from) - preds.begin()) + 1;
+}
+
 Storage Function::storage_of_part(const Operand& op) const {
   VRegId v = op.vreg();
   int offset = 0;
@@ -116,16 +127,23 @@ int Function::operand_bytes(const Operand& op) const {
 }
 
 Operand Function::placed_at(const Operand& op, PReg home) const {
-  const Storage s = storage(op);
-  const bool whole = s.offset == 0 && s.size == vreg(s.root).bytes();
-  Operand placed = Operand::of_preg(op.role, home);
-  if (!whole) {
-    const auto part = Part::from_bytes(s.offset, s.size);
-    REGDUEL_CHECK(part.has_value(), "an operand's bytes are no part of its root");
-    placed.part = *part;
-  }
+  Operand placed = Operand::of_preg(op.role, home, part_of_root(op));
   placed.flags = op.flags;
   return placed;
+}
+
+Operand Function::moved_to(Operand op, VRegId root) const {
+  op.part = part_of_root(op);
+  op.set_vreg(root);
+  return op;
+}
+
+Part Function::part_of_root(const Operand& op) const {
+  const Storage s = storage(op);
+  if (is_whole(s)) return {};
+  const auto part = Part::from_bytes(s.offset, s.size);
+  REGDUEL_CHECK(part.has_value(), "an operand's bytes are no part of its root");
+  return *part;
 }
 
 InstId Function::next_inst_id() const {

@@ -1,6 +1,6 @@
 // The program form: RIR, a machine IR over virtual registers, not SSA, phis allowed. FORMAT.md defines each notion and
 // the text form; this header is the same thing in memory. No analysis lives here (no liveness, no interference, no
-// reaching definitions): duelists and judges each compute their own.
+// reaching definitions), because duelists and judges each compute their own.
 //
 // Storage is flat: one array each of vregs, blocks, instructions, operands and targets. An instruction is 32 bytes and an
 // operand 16, so that a function of a million instructions takes some 100 MB. A Function is built by appending,
@@ -27,7 +27,7 @@ namespace regduel::ir {
 // ---------------------------------------------------------------------------------------------------------------
 // Virtual registers
 
-// What the bits mean: for the coalescers' type classes and for mixed-size checks. Allocation never depends on it.
+// The meaning of the bits, for the coalescers' type classes and for mixed-size checks. Allocation never depends on it.
 enum class TypeKind : std::uint8_t { B, S, U, F, Pred };
 
 enum VRegFlags : std::uint8_t {
@@ -50,7 +50,7 @@ struct VReg {
   [[nodiscard]] bool is_architectural() const { return (flags & kVRegArchitectural) != 0; }
   [[nodiscard]] RegFile file() const { return file_of(cls); }
   [[nodiscard]] int bytes() const { return width < 8 ? 1 : width / 8; }
-  // Units owned: a narrow vreg (8, 16 bits) owns a whole unit.
+  // The number of units that it owns. A narrow vreg (8, 16 bits) owns a whole one.
   [[nodiscard]] int units() const { return is_predicate(file()) ? 1 : (width + 31) / 32; }
   [[nodiscard]] int alignment() const { return 1 << align_log2; }
 };
@@ -106,14 +106,14 @@ struct Operand {
   }
 
   void set_fixed(PReg r) { extra_ = pack(r); }
-  // Another one of the same kind in its place; all else is kept (the offset within a slot too).
+  // Each names another vreg (preg, slot, symbol) and keeps all other fields, the offset within a slot too.
   void set_vreg(VRegId v) { value_ = v.value; }
   void set_preg(PReg r) { value_ = pack(r); }
   void set_slot(SlotId s) { value_ = s.value; }
   void set_slot(SlotId s, std::uint32_t byte_offset) { value_ = s.value, extra_ = byte_offset; }
   void set_symbol(SymbolId s) { value_ = s.value; }
 
-  // What the fields hold, whatever the kind: for codecs, hashes and tests that damage operands.
+  // The contents of the fields, whatever the kind, for codecs, hashes and tests that damage operands.
   struct Raw {
     std::uint32_t value = 0, extra = 0;
   };
@@ -124,7 +124,7 @@ struct Operand {
   static Operand of_preg(Role role, PReg r, Part part = {});
   static Operand of_imm(std::int64_t v);
   static Operand of_symbol(SymbolId s);
-  // A slot operand is an address: its role is always Use, in a spill as in a refill.
+  // A slot operand is an address, so its role is Use in a spill as in a refill.
   static Operand of_slot(SlotId s, std::uint32_t byte_offset = 0);
 
   static std::uint32_t pack(PReg r) {
@@ -180,7 +180,7 @@ struct Inst {
   [[nodiscard]] bool is_terminator() const { return ir::is_terminator(op); }
   [[nodiscard]] bool is_copy() const { return op == Op::Copy; }
   [[nodiscard]] bool is_phi() const { return op == Op::Phi; }
-  // It may be executed again elsewhere, with the same result: marked so, and no memory that may change has a part in it.
+  // The instruction may be executed again elsewhere with the same result: it is marked so, and touches no memory that may change.
   [[nodiscard]] bool is_repeatable() const {
     return has(kRematerialisable) && !has(kMemWrite) && !has(kBarrier) && (!has(kMemRead) || has(kReadOnly));
   }
@@ -197,13 +197,13 @@ static_assert(sizeof(Inst) == 32);
 }
 [[nodiscard]] inline bool is_guarded(std::span<const Operand> ops) { return guard_of(ops) != nullptr; }
 
-// What it writes: defs and def-uses.
+// The operands that are written: defs and def-uses.
 [[nodiscard]] inline std::span<const Operand> defs_of(std::span<const Operand> ops) {
   std::size_t n = 0;
   while (n < ops.size() && ops[n].writes()) ++n;
   return ops.first(n);
 }
-// What it reads and does not write, the guard apart. Def-uses are among the defs.
+// The operands that are only read, without the guard. Def-uses are among the defs.
 [[nodiscard]] inline std::span<const Operand> uses_of(std::span<const Operand> ops) {
   const std::size_t begin = defs_of(ops).size();
   std::size_t end = begin;
@@ -315,7 +315,7 @@ struct Storage {
   }
 };
 
-// Bytes of a register file: file byte b belongs to unit b / unit_bytes(file).
+// Bytes [begin, end) of a register file. File byte b belongs to unit b / unit_bytes(file).
 struct FileBytes {
   RegFile file = RegFile::R;
   std::uint32_t begin = 0;
@@ -347,6 +347,8 @@ class Function {
   [[nodiscard]] const Block& block(BlockId b) const { return blocks[b.index()]; }
   [[nodiscard]] std::span<const Inst> insts_of(const Block& b) const { return {insts.data() + b.first_inst, b.num_insts}; }
   [[nodiscard]] std::span<const Inst> insts_of(BlockId b) const { return insts_of(block(b)); }
+  // The phis at the head of a block.
+  [[nodiscard]] std::span<const Inst> phis_of(BlockId b) const;
   [[nodiscard]] const Inst& terminator(BlockId b) const { return insts[block(b).first_inst + block(b).num_insts - 1]; }
   [[nodiscard]] std::span<const Operand> operands_of(const Inst& i) const {
     return {operands.data() + i.first_operand, i.num_operands};
@@ -355,6 +357,8 @@ class Function {
   [[nodiscard]] std::span<const BlockId> targets_of(const Inst& i) const {
     return {targets.data() + i.first_target, i.num_targets};
   }
+  // Index, among the operands of a phi, of its use on the edge from a predecessor. Requires that there is one.
+  [[nodiscard]] std::size_t phi_use_from(const Inst& phi, BlockId from) const;
   // Successors in the order of the terminator's targets; the same block may stand there twice.
   [[nodiscard]] std::span<const BlockId> successors(BlockId b) const { return targets_of(terminator(b)); }
   [[nodiscard]] const Inst* find_inst(InstId id) const;          // the one with this number, null where there is none; O(n)
@@ -366,12 +370,15 @@ class Function {
     while (vreg(v).alias.is_valid()) v = vreg(v).alias;
     return v;
   }
-  // What a vreg operand reads or writes, as bytes of its root's storage. Requires op.is_vreg().
+  // The bytes of its root's storage that a vreg operand reads or writes. Requires op.is_vreg().
   [[nodiscard]] Storage storage(const Operand& op) const {
     const VReg& v = vreg(op.vreg());
     if (v.alias.is_valid() || !op.part.is_whole()) return storage_of_part(op);
     return {op.vreg(), 0, static_cast<std::uint16_t>(v.bytes())};
   }
+  // Whether the bytes are all of their root.
+  [[nodiscard]] bool is_whole(const Storage& s) const { return s.size == vreg(s.root).bytes(); }
+  [[nodiscard]] bool is_whole(const Operand& op) const { return is_whole(storage(op)); }
   // Where a preg operand lies. Requires op.is_preg(). A part of a predicate is the whole of it.
   [[nodiscard]] static FileBytes file_bytes(const Operand& op);
   // Width in bytes of what a register operand reads or writes (predicates: 1).
@@ -385,6 +392,9 @@ class Function {
   }
   // The same operand with its root vreg placed at `home` (role, part and flags kept; ties and fixed registers dropped).
   [[nodiscard]] Operand placed_at(const Operand& op, PReg home) const;
+
+  // The same operand with the same bytes of another root, which has as many.
+  [[nodiscard]] Operand moved_to(Operand op, VRegId root) const;
 
   [[nodiscard]] InstId next_inst_id() const;  // one above the largest id in use
 
@@ -407,6 +417,7 @@ class Function {
   Inst& append(Inst inst, std::span<const Operand> ops, std::span<const BlockId> targets = {});
 
  private:
+  [[nodiscard]] Part part_of_root(const Operand& op) const;
   [[nodiscard]] Storage storage_of_part(const Operand& op) const;  // of an operand with a part, or of an aliased vreg
 };
 

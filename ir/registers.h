@@ -25,7 +25,7 @@ enum class RegFile : std::uint8_t { R, P, B, UR, UP, UB, Acc };
 inline constexpr int kNumFiles = 7;
 inline constexpr std::array<RegFile, kNumFiles> kAllFiles = {RegFile::R,  RegFile::P,  RegFile::B,  RegFile::UR,
                                                              RegFile::UP, RegFile::UB, RegFile::Acc};
-// No file of any target is larger: the two pressure arrays of source 000 have 512 entries.
+// No file of any target is larger, as the two pressure arrays of source 000 have 512 entries.
 inline constexpr int kMaxUnits = 512;
 
 template <class T>
@@ -77,7 +77,7 @@ struct PReg {
 // "R4", "R4:R7".
 //   predicate_halves   units of predicate files are halves of registers: "P1.lo", "P1.hi", and both together "P1"
 [[nodiscard]] std::string to_string(PReg r, bool predicate_halves = false);
-// Register `number` of a file: its one unit, or both halves.
+// Register `number` of a file, which is one unit or two halves.
 [[nodiscard]] constexpr PReg register_of(RegFile file, int number, bool predicate_halves = false) {
   const int units = predicate_halves && is_predicate(file) ? 2 : 1;
   return PReg{file, static_cast<std::uint8_t>(units), static_cast<std::uint16_t>(units * number)};

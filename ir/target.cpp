@@ -39,10 +39,11 @@ Abi seed_abi(bool has_uniform) {
   return abi;
 }
 
-// What ptxas does, by scripts/measure/abi-experiment: a function keeps R2, R16 to R31 and from R36 on the upper four of each eight; R20:R21
-// is the return address, which the caller writes; no predicate is kept; of UR the upper part is. From sm_80 on the functions of the
-// runtime keep all from R16 on. Not measured: sm_70 (like sm_75), and units above the last that ptxas gives out (R253, R254, UR62
-// up to sm_90), which go with their neighbours.
+// The convention of ptxas, measured by scripts/measure/abi-experiment. A function keeps R2, R16 to R31, from R36 on the upper
+// four of each eight, and the upper part of UR; it keeps no predicate. R20:R21 is the return address, which the caller writes.
+// From sm_80 on the functions of the runtime keep all registers from R16 on. Two things are not measured: sm_70 is taken to be
+// like sm_75, and the units above the last that ptxas gives out (R253, R254, UR62 up to sm_90) are taken to be like their
+// neighbours.
 Abi cuda_abi(int sm) {
   Abi abi;
   abi.arguments = abi.results = units(RegFile::R, 4, 15);

@@ -17,8 +17,8 @@
 
 namespace regduel::ir {
 
-// Where the operands of one operation would rather not begin: what the numbers 4, 9 and 10 among the constraint types of source 000
-// stand for is up to the target. A preference, never a rule.
+// Registers at which the operands of one operation would rather not begin: a preference, never a rule. Source 000 leaves the
+// meaning of the constraint types 4, 9 and 10 to the target.
 struct CustomConstraint {
   int type = 4;           // 4, 9 or 10
   std::string operation;  // mnemonic
@@ -51,7 +51,7 @@ struct Target {
   [[nodiscard]] Abi& abi(AbiName a) { return abis[static_cast<std::size_t>(a)]; }
   [[nodiscard]] int bank(int unit) const { return unit % register_banks; }
   [[nodiscard]] bool has(RegFile f) const { return units[index(f)] > 0; }
-  // Up to which an SM holds all of its warps: where the range begins over which registers decide how many there are.
+  // The most registers of a thread with which an SM holds all of its warps.
   [[nodiscard]] int registers_of_all_warps() const;
   [[nodiscard]] bool is_reserved(RegFile f, int unit) const {
     for (const PReg r : reserved)

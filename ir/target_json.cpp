@@ -91,7 +91,7 @@ class TargetReader {
   [[nodiscard]] std::unexpected<SourceError> fail(std::string message, int line = 0, int column = 0) const {
     return std::unexpected(SourceError{std::string(file_), line, column, std::move(message)});
   }
-  // For what is valid JSON but no valid target: the place is the first mention of the key.
+  // The error for valid JSON that is no valid target. Its place is the first mention of the key.
   [[nodiscard]] std::unexpected<SourceError> fail_at(const std::string& key, std::string message) const {
     const std::size_t offset = text_.find('"' + key + '"');
     if (offset == std::string_view::npos) return fail(std::move(message));
@@ -106,7 +106,7 @@ class TargetReader {
       const auto [line, column] = place_of(text_, e.byte > 0 ? e.byte - 1 : 0);
       return fail("not valid JSON", line, column);
     } catch (const json::out_of_range& e) {
-      // Of a number that no double holds: what() quotes it, and nothing says where it stands.
+      // The number does not fit a double. what() quotes it, but the exception does not say where it stands.
       const std::string_view what = e.what();
       const std::size_t quote = std::min(what.find('\''), what.size() - 1);
       const std::string_view number = what.substr(quote + 1, what.rfind('\'') - quote - 1);
@@ -117,7 +117,7 @@ class TargetReader {
     return {};
   }
 
-  // What the other keys rely on: how registers are named, and the ABI that has both names unless "abis" says otherwise.
+  // Reads the keys that the others rely on: the names of registers, and the ABI that has both names unless "abis" says otherwise.
   Done naming() {
     if (!doc_.contains("name")) return fail("expected \"name\": a string", 1, 1);
     if (!doc_["name"].is_string()) return fail_at("name", "\"name\": expected a string");
@@ -188,7 +188,7 @@ class TargetReader {
     return {};
   }
 
-  // What the object does not say stays as it is in `to`.
+  // Keys that the object lacks leave `to` as it is.
   Done abi(const std::string& path, const json& object, Abi& to) {
     for (const auto& [key, value] : object.items()) {
       if (key == "runtime_functions") {
@@ -255,7 +255,7 @@ class TargetReader {
     return true;
   }
 
-  // Where the files end is known only after all keys.
+  // The ends of the files are known only after all keys.
   Done registers_exist() {
     for (const auto& [key, r] : named_)
       if (r.end() > t_.units[index(r.file)])

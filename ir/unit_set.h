@@ -1,7 +1,7 @@
 // A set of units of one register file, as a bit set of kMaxUnits bits.
 //
-// positions() answers what colouring with tuples asks again and again: at which aligned positions do `units` consecutive members
-// start? std::bitset and boost::dynamic_bitset can only be asked bit by bit. Tested by unit_set_test.cpp against such a count.
+// positions() answers the question that colouring with tuples asks again and again: at which aligned positions `units` consecutive
+// members start. std::bitset and boost::dynamic_bitset answer it only bit by bit. Tested by unit_set_test.cpp against such a count.
 #pragma once
 
 #include <algorithm>

@@ -48,7 +48,7 @@ class Propagation {
   }
 
  private:
-  // That `def` holds what `source` holds, whichever instruction made it so.
+  // The fact that `def` holds the value of `source`, whichever instruction made it so.
   struct Copy {
     VRegId def, source;
     friend auto operator<=>(const Copy&, const Copy&) = default;
@@ -98,7 +98,7 @@ class Propagation {
     for (const Operand& op : ir::defs_of(f_.operands_of(i)))
       for (const std::uint32_t k : of_root_[f_.root(op.vreg()).index()]) available.remove(k);
   }
-  // All pairs of a copy, and all phis of a block, are written at once: a source that one of them writes is another value
+  // All pairs of a copy, and all phis of a block, write at once, so a source that one of them writes holds another value
   // afterwards.
   void generate(std::span<const Inst> at_once, Set& available) const {
     for (const Inst& i : at_once) write(i, available);
@@ -115,11 +115,9 @@ class Propagation {
   // Calls visit(i, available before i) for each instruction but phis, which are done at once.
   template <class Visit>
   void walk(BlockId b, Set& available, Visit&& visit) const {
-    const auto insts = f_.insts_of(b);
-    std::size_t n = 0;
-    while (insts[n].is_phi()) ++n;
-    generate(insts.first(n), available);
-    for (; n < insts.size(); ++n) {
+    const auto insts = f_.insts_of(b), phis = f_.phis_of(b);
+    generate(phis, available);
+    for (std::size_t n = phis.size(); n < insts.size(); ++n) {
       visit(insts[n], available);
       generate(insts.subspan(n, 1), available);
     }
@@ -159,7 +157,7 @@ class Propagation {
     }
     return v;
   }
-  // All reads of a root change, or none: else the instruction would read two roots where it read one.
+  // All reads of a root change, or none, because otherwise the instruction would read two roots where it read one.
   [[nodiscard]] bool may_rewrite(const Inst& i, VRegId v, VRegId origin) const {
     const auto ops = f_.operands_of(i);
     for (std::size_t k = 0; k < ops.size(); ++k) {
@@ -191,11 +189,8 @@ class Propagation {
           }
     });
     for (const BlockId s : cfg_.successors(b))
-      for (const Inst& i : f_.insts_of(s)) {
-        if (!i.is_phi()) break;
-        const auto from = f_.targets_of(i);
-        const auto k = static_cast<std::size_t>(std::find(from.begin(), from.end(), b) - from.begin()) + 1;
-        Operand& op = out_.operands_of(i)[k];
+      for (const Inst& i : f_.phis_of(s)) {
+        Operand& op = out_.operands_of(i)[f_.phi_use_from(i, b)];
         if (!is_whole_root(op)) continue;
         const VRegId o = origin(op.vreg(), available);
         if (o != op.vreg() && ir::may(fuel_, "propagate-copy")) op.set_vreg(o);
@@ -229,7 +224,7 @@ class Propagation {
         const std::uint32_t n = work.back();
         work.pop_back();
         for (const Operand& op : out_.operands_of(out_.insts[n])) {
-          // A def of a part, and a guarded one, keep other bytes of their root; they matter only where the root is read.
+          // A def of a part and a guarded def keep other bytes of their root. These bytes matter only if the root is read.
           if (!op.is_vreg() || !op.reads()) continue;
           char& read = is_read[out_.root(op.vreg()).index()];
           if (read != 0) continue;
@@ -239,7 +234,7 @@ class Propagation {
       }
     };
     spread();
-    // What the fuel does not pay for stays.
+    // Copies that the fuel does not pay for stay.
     for (std::uint32_t n = 0; n < out_.insts.size() && fuel_ != nullptr; ++n)
       if (is_kept[n] == 0 && !ir::may(fuel_, "leave-out-dead-copy")) {
         keep(n);

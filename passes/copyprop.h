@@ -11,7 +11,7 @@
 // (Aho, Lam, Sethi, Ullman, "Compilers", 9.2 and 9.5.) A phi whose uses are all of one vreg is such a copy too.
 //
 // Only whole roots of one class, width and alignment, bound to no register, take each other's place, and in an instruction only
-// where all reads of d change: so no instruction demands more registers than before. Tied and fixed uses stay as they are.
+// if all reads of d change. So no instruction demands more registers than before. Tied and fixed uses stay as they are.
 // Tested by copyprop_test.cpp, and against the judges by properties/passes_test.cpp.
 #pragma once
 

@@ -141,8 +141,7 @@ class InMemory {
     const auto add = [&](std::size_t k, PReg fixed) {
       const Operand& op = ops[k];
       const ir::Storage s = in_.storage(op);
-      const bool is_part = s.size != in_.vreg(s.root).bytes();
-      const bool keeps = op.role == Role::DefUse || (op.writes() && (guarded || is_part));
+      const bool keeps = op.role == Role::DefUse || (op.writes() && (guarded || !in_.is_whole(s)));
       Item& i = item(s.root, fixed, op.reads() || keeps);
       i.reads = i.reads || op.reads() || keeps || op.is_early_clobber();
       i.keeps = i.keeps || (op.role != Role::DefUse && keeps);
@@ -233,13 +232,9 @@ class InMemory {
     out_.begin_block(attributes);
     for (const bool arrives : {false, true}) {
       std::size_t n = 0;
-      for (const Inst& i : in_.insts_of(to)) {
-        if (!i.is_phi()) break;
-        const auto preds = in_.targets_of(i);
-        const auto k = static_cast<std::size_t>(std::find(preds.begin(), preds.end(), from) - preds.begin());
+      for (const Inst& i : in_.phis_of(to)) {
         if (waiting_.size() == n) waiting_.push_back(new_slot(32));
-        if (!move(in_.operands_of(i)[arrives ? 0 : k + 1], waiting_[n], arrives)) return false;
-        ++n;
+        if (!move(in_.operands_of(i)[arrives ? 0 : in_.phi_use_from(i, from)], waiting_[n++], arrives)) return false;
       }
     }
     insert(Op::Bra, {}, {&to, 1});

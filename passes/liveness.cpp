@@ -27,7 +27,7 @@ void each_access(const Function& f, const Inst& i, Read&& read, Write&& write) {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
-// What a block does to a root.
+// A block and a root that it reads, kills or writes.
 struct Event {
   std::uint32_t root;  // index into the crossing roots
   BlockId block;
@@ -118,7 +118,8 @@ class Walks {
   void walk(std::uint32_t k, VRegId root) {
     stamp_ = k + 1;
     for (const BlockId b : killed_[k]) marks_[b.index()].killed = stamp_;
-    // Wanted: reached by a use. What is wanted at the end of a block, and not killed in it, is wanted at its head.
+    // A root is wanted where a use is reached. If it is wanted at the end of a block that does not kill it, it is wanted at the
+    // head.
     for (const BlockId b : exposed_[k]) want_in(b);
     for (const BlockId b : edge_reads_[k]) want_out(b);
     while (!wanted_.empty()) {
@@ -126,7 +127,7 @@ class Walks {
       wanted_.pop_back();
       for (const BlockId p : cfg_.predecessors(b)) want_out(p);
     }
-    // Of that, what a def reaches: the last one before a use reaches it through blocks that do not kill, where it is wanted.
+    // Of the wanted blocks, those that a def reaches. The last def before a use reaches it through wanted blocks that do not kill.
     for (const BlockId b : written_[k]) reach_out(b, root);
     while (!reached_.empty()) {
       const BlockId b = reached_.back();

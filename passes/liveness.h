@@ -1,4 +1,4 @@
-// Which roots are live where blocks begin and end: what all coalescers among the passes start from.
+// The roots that are live where blocks begin and end. All coalescers among the passes start from these.
 //
 //   live_out(b) = union over the successors s of live_in(s), and of what the phis of s read on the edge from b
 //   live_in(b)  = exposed(b) + (live_out(b) - killed(b))                    (Aho, Lam, Sethi, Ullman, "Compilers", 9.2.5)
@@ -7,15 +7,15 @@
 // "Undefined").
 //   - An operand of an alias is one of its root. Roots are whole here: a def of a part keeps the rest, and so it reads and does
 //     not kill; nor does a guarded def.
-//   - The head of a block lies before its phis. What they define is not live there, what they read is live at the ends of the
-//     predecessors and not at the head, unless something else reads it.
+//   - The head of a block lies before its phis. Their defs are not live there; their uses are live at the ends of the predecessors,
+//     and at the head only if something else reads them.
 //   - Architectural vregs are live nowhere: they hold something everywhere, and no pass moves them.
 //   - Unreachable blocks are blocks like any others.
 //
-// Root by root: back from what is read to what kills it, then forward from its defs through what was found: so the cost is that of
-// what is live, and not of all roots in all blocks. Only roots that some block reads before it writes them, or that a phi reads,
-// are looked at: the others never cross the border of a block. Cost: O(instructions + edges at blocks where a root may be live,
-// summed over the roots). Tested by liveness_test.cpp, and against the equations by properties/pass_liveness_test.cpp.
+// Roots are solved one by one: back from the reads to the kills, then forward from the defs through the blocks found. So the cost
+// grows with what is live, not with roots times blocks. Only roots that some block reads before it writes them, or that a phi
+// reads, take part, because all others never cross the border of a block. Cost: O(instructions + edges at blocks where a root may
+// be live, summed over the roots). Tested by liveness_test.cpp, and against the equations by properties/pass_liveness_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -33,14 +33,15 @@ namespace regduel::passes {
   const ir::Storage s = f.storage(def);
   return def.role == ir::Role::Def && !is_guarded && s.size == f.vreg(s.root).bytes();
 }
-// Whether a vreg operand needs what its root holds before the instruction: uses, guards, def-uses, and defs that do not kill.
+// Whether a vreg operand needs the value of its root before the instruction, as uses, guards, def-uses and defs that do not kill
+// do.
 [[nodiscard]] inline bool needs_old_value(const ir::Function& f, const ir::Operand& op, bool is_guarded) {
   return op.reads() || !kills(f, op, is_guarded);
 }
 
 class Liveness {
  public:
-  // `cfg` is that of `f`. Neither is kept.
+  // `cfg` is that of `f`. No reference to either is kept.
   Liveness(const ir::Function& f, const ir::Cfg& cfg);
 
   // Cost: O(log of the number of roots that are live there).
@@ -49,7 +50,7 @@ class Liveness {
   // Ascending.
   [[nodiscard]] std::span<const ir::VRegId> live_in(ir::BlockId b) const { return in_[b.index()]; }
   [[nodiscard]] std::span<const ir::VRegId> live_out(ir::BlockId b) const { return out_[b.index()]; }
-  // Roots that may be live in some block's head or end: all others are born and die inside blocks. Ascending.
+  // Roots that may be live at the head or the end of some block, ascending. All others live within one block.
   [[nodiscard]] std::span<const ir::VRegId> crossing_roots() const { return roots_; }
 
  private:

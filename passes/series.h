@@ -1,9 +1,9 @@
-// Other passes one after the other, in an order that is a knob: a campaign draws the order of the coalescers with each program, and
-// a finding keeps it.
+// Other passes one after the other, in an order that is a knob, so that a campaign draws the order of the coalescers with each
+// program, and a finding keeps it.
 //
 //   series-order   names of passes with + between them, each any number of times: "llvm+cssa", or none
 //
-// The knobs of the other passes are knobs of the series too. What passes promise (pass.h) holds for the series step by step.
+// The knobs of the other passes are knobs of the series too. The series keeps the contract of passes (pass.h), as each step does.
 // Tested by series_test.cpp, and against the judges by properties/passes_test.cpp.
 #pragma once
 

@@ -36,7 +36,7 @@ class Return {
   }
 
  private:
-  // What an instruction does that reads no register: its opcode, mnemonic and other operands.
+  // The opcode, mnemonic and operands but the def of an instruction that reads no register.
   static std::string content_of(const Function& f, const Inst& i, std::span<const ir::Operand> ops) {
     std::string text = fmt::format("{} {}", static_cast<int>(i.op), f.symbols[i.mnemonic]);
     for (const ir::Operand& op : ops)
@@ -63,7 +63,7 @@ class Return {
     return at == by_content_.end() ? id : at->second;
   }
   [[nodiscard]] bool is_known(const Inst& i) const { return known_.contains(i.id.value); }
-  // What `before` has at the head of missing_ and the allocation does not: as deleted.
+  // Emits, as deleted, instructions at the head of missing_ that the allocation lacks.
   void delete_while(auto&& is_wanted) {
     for (; !missing_.empty() && !kept_.contains(missing_[0].id.value) && is_wanted(missing_[0]); missing_ = missing_.subspan(1)) {
       Inst gone = missing_[0];
@@ -78,7 +78,7 @@ class Return {
     // Phis stand before whatever was inserted.
     delete_while([&](const Inst& m) { return is_original || m.is_phi(); });
     if (is_original && !missing_.empty() && missing_[0].id == i.id) missing_ = missing_.subspan(1);
-    // A phi that stays moves nothing: all its operands are in one home.
+    // A phi that stays moves nothing, because all its operands are in one home.
     if (!is_original && (i.is_deleted() || i.is_phi())) return;
     if (i.op == ir::Op::Remat && !known_.contains(i.ref.value)) i.ref = repeated_by(i.ref, i);
     if (!is_original && !i.is_inserted() && i.is_repeatable()) {  // of the pass

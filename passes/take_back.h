@@ -6,10 +6,10 @@
 
 namespace regduel::passes {
 
-// Instructions are matched by id. One of `before` that is missing in `allocated` becomes a deleted instruction at its place. One
-// that `before` does not have becomes an inserted instruction: a copy as it is, a repeated def as a remat of the instruction with
-// the same opcode, mnemonic and operands; phis are dropped, because in an allocation they move nothing. An inserted instruction
-// whose id is taken in `before` gets another id. The declarations are those of `before`.
+// Instructions are matched by id. An instruction of `before` that is missing in `allocated` becomes a deleted one at its place.
+// An instruction that `before` does not have becomes an inserted one: a copy as it is, a repeated def as a remat of the
+// instruction with the same opcode, mnemonic and operands. Phis are dropped, because in an allocation they move nothing. An
+// inserted instruction whose id is taken in `before` gets another id. The declarations are those of `before`.
 //   Requires  `before` well-formed in phase Virtual, `allocated` in phase Allocated, with the blocks of `before` first.
 //   Ensures   well-formed if the pass kept its contract (pass.h); otherwise the checker and the judges see the fault.
 [[nodiscard]] ir::Function take_back(const ir::Function& before, const ir::Function& allocated);

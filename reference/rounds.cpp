@@ -48,7 +48,7 @@ class Rounds {
       if (colour_all(before, how, plan)) return write(before);
       if (trace_) trace_round(round, before, plan);
       if (num_spilled(plan) > rules_.spill_limit) return gives_up();
-      // So that the rounds suffice, each spills all it can from the middle on.
+      // From the middle on each round spills all it can, so that the rounds suffice.
       spills_all_ = 2 * round >= rules_.max_rounds;
       if (!ir::may(fuel_, "spill-round")) break;
       if (!progress_ && how.tiers) {
@@ -107,7 +107,7 @@ class Rounds {
     return complete;
   }
 
-  // The order of tiers hangs on costs, which a larger frame changes for all files.
+  // The order of tiers depends on costs, which a larger frame changes for all files.
   [[nodiscard]] bool may_keep_colours() const { return fuel_ == nullptr && !rules_.has_tiers; }
 
   // A node that clobbers and fixed registers leave no position at all: no number of units will do.
@@ -182,7 +182,7 @@ class Rounds {
       }
       if (fits_as_far_as_known && coloured(careful, Optimism::SmallestLast)) return true;
       if (k == limit) {
-        // Something has to be spilled: the candidates for it are to come up last.
+        // Something has to be spilled, so the candidates for it are to come up last.
         if (coloured(careful, Optimism::CheapestFirst)) return true;
         progress_ = choose_spills(careful, colouring_, available, problem_, code_,
                                   {rules_.rematerialise, !is_over_pressure(careful, available)}, next, fuel_) ||

@@ -19,13 +19,14 @@ struct Rules {
   int refill_distance = 256;  // [1, 1000]
   int max_rounds = 40;        // [1, 1000]
   bool fewest_units = true;
-  // Of each file at most so many registers, but in the last resort, which takes what the limit allows. [1, 1000]
+  // The most registers of each file, except in the last resort, which takes all that the limit allows. [1, 1000]
   int registers = 1000;
   // Give up once more values than these are not in registers. [0, 1'000'000]
   int spill_limit = 1'000'000;
-  // Of the warps of an SM: file R has no more registers than allow for so many. 0 = as many as there are.
+  // The percentage of an SM's warps for which file R must leave room; 0 = no target.
   int occupancy_target = 0;  // percent
-  // Of the registers at hand: where MaxLive is above, a round spills every node without a colour, else the cheapest alone.
+  // If MaxLive is above this percentage of the registers at hand, a round spills every node without a colour, else only the
+  // cheapest.
   int pressure_limit = 0;             // percent; [0, 1'000'000]
   bool has_pressure_limit = false;    // a pressure_limit of 0 stands for that of the target
   bool has_tiers = false;             // colour/tiers.h instead of colour/simplify.h

@@ -105,7 +105,7 @@ ParamPlan::ParamPlan(const FunctionSyntax& f, const Abi& abi)
 }
 
 void ParamPlan::scan(const FunctionSyntax& f) {
-  // A variable that stands anywhere but in an access of its own has an address: it is memory.
+  // A variable named anywhere but in an access of its own has an address, so it is memory.
   const auto mentioned = [&](const auto& self, const Value& v) -> void {
     if (v.is(Value::Kind::Name) && v.index >= 0) in_memory_[static_cast<std::size_t>(v.index)] = true;
     for (const Value& element : v.elements) self(self, element);

@@ -1,6 +1,6 @@
-// Which .param variables of a function travel in registers, and in which ones. A variable is in registers where its object fits
-// the argument (result) registers that are left, and where every access to it takes whole, aligned, disjoint registers of it;
-// otherwise all accesses to it stay memory operations.
+// The .param variables of a function that travel in registers, and their registers. A variable does if its object fits the argument
+// (result) registers that are left, and every access takes whole, aligned, disjoint registers of it. Otherwise all accesses to it
+// stay memory operations.
 //
 // Source: source 002 and 003 (argument and result registers of `abi seed`); scripts/measure/abi-experiment (`abi cuda`); PTX ISA 9.0,
 // section 7.1 "Function Declarations and Definitions". Tested by ptx_test.cpp.
@@ -43,13 +43,13 @@ struct Piece {
   PReg reg;
   std::uint32_t bytes = 0;
   int loads = 0, stores = 0;
-  // For the reader: what holds the piece where no register of the program does; and what has been stored into it and has not
+  // For the reader: the vreg that holds the piece if no register of the program does; and the value stored into it that has not
   // left its register yet.
   VRegId vreg, pending;
   std::string_view pending_mnemonic;
 };
 
-// Hands out the registers of a range: from the lowest on, in order, or where the ABI fills gaps the lowest that are left.
+// Hands out the registers of a range from the lowest on, in order, or the lowest that are left if the ABI fills gaps.
 class RegisterDealer {
  public:
   RegisterDealer(PReg range, const Abi& abi) : range_(range), next_(range.first), fills_gaps_(abi.fills_gaps) {}

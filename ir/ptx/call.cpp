@@ -21,19 +21,13 @@ void collect_registers(const Value& v, std::set<int>& registers) {
 }  // namespace
 
 VRegId Lowering::piece_vreg(Piece& piece, int param) {
-  if (!piece.vreg.is_valid())
-    piece.vreg = fresh(static_cast<int>(piece.bytes) * 8, s_.params[static_cast<std::size_t>(param)].name);
+  if (!piece.vreg.is_valid()) piece.vreg = fresh(static_cast<int>(piece.bytes) * 8, this->param(param).name);
   return piece.vreg;
 }
 
 void Lowering::move_into(Operand to, Operand from, std::string_view mnemonic, bool guarded) {
-  Code code;
-  code.op = f_.operand_bytes(to) == f_.operand_bytes(from) ? Op::Copy : Op::Named;
-  code.mnemonic = mnemonic;
-  code.guarded = guarded;
-  code.defs.push_back(to);
-  code.uses.push_back(from);
-  emit(std::move(code));
+  const Op op = f_.operand_bytes(to) == f_.operand_bytes(from) ? Op::Copy : Op::Named;
+  emit({.op = op, .mnemonic = mnemonic, .defs = {to}, .uses = {from}, .guarded = guarded});
 }
 
 void Lowering::flush_pending() {
@@ -47,6 +41,30 @@ void Lowering::flush_pending() {
 
 VRegId Lowering::take_pending(Piece& piece) { return std::exchange(piece.pending, VRegId{}); }
 
+void Lowering::fix(Operand& op, PReg home) const {
+  const VReg& v = f_.vreg(op.vreg());
+  if (home.is_valid() && op.part.is_whole() && home.file == v.file() && home.count == v.units() && home.first % v.alignment() == 0)
+    op.set_fixed(home);
+}
+
+void Lowering::define_pieces(int param, const std::map<const Piece*, Operand>& direct, std::vector<Operand>& defs) {
+  for (auto& [offset, piece] : plan_.pieces(param)) {
+    if (piece.loads == 0) continue;
+    const auto it = direct.find(&piece);
+    defs.push_back(it != direct.end() ? it->second : def(piece_vreg(piece, param)));
+    defs.back().set_fixed(piece.reg);
+  }
+}
+
+void Lowering::use_pieces(int param, std::vector<Operand>& uses) {
+  for (auto& [offset, piece] : plan_.pieces(param)) {
+    if (piece.stores == 0) continue;
+    const VRegId pending = take_pending(piece);
+    uses.push_back(use(pending.is_valid() ? pending : piece_vreg(piece, param)));
+    uses.back().set_fixed(piece.reg);
+  }
+}
+
 // --- entry and return -----------------------------------------------------------------------------------------------
 
 // The loads of parameters at the head of a body define their registers at once; later ones copy from a vreg that was
@@ -57,7 +75,7 @@ void Lowering::entry() {
   std::set<int> mentioned;
   std::map<const Piece*, Operand> direct;
   for (const int p : s_.arguments)
-    if (s_.params[static_cast<std::size_t>(p)].reg >= 0) mentioned.insert(s_.params[static_cast<std::size_t>(p)].reg);
+    if (param(p).reg >= 0) mentioned.insert(param(p).reg);
   for (std::size_t k = 0; k < s_.statements.size() && !keeps_param_copies_; ++k) {
     const Statement& s = s_.statements[k];
     if (s.kind == Statement::Kind::Label || s.guard >= 0) break;
@@ -81,28 +99,16 @@ void Lowering::entry() {
     }
     mentioned.merge(here);
   }
-  Code code;
-  code.mnemonic = "abi.entry";
+  Code code{.mnemonic = "abi.entry"};
   RegisterDealer dealer(abi_.arguments, abi_);
   for (const int p : s_.arguments) {
-    const Param& param = s_.params[static_cast<std::size_t>(p)];
-    const PReg home = dealer.take(param.bytes, param.align);
-    if (param.reg >= 0) {
-      const VRegId v = vreg_of(param.reg);
-      Operand op = def(v);
-      if (home.is_valid() && home.file == f_.vreg(v).file() && home.count == f_.vreg(v).units() &&
-          home.first % f_.vreg(v).alignment() == 0)
-        op.set_fixed(home);
-      code.defs.push_back(op);
+    const PReg home = dealer.take(param(p).bytes, param(p).align);
+    if (param(p).reg < 0) {
+      define_pieces(p, direct, code.defs);
       continue;
     }
-    for (auto& [offset, piece] : plan_.pieces(p)) {
-      if (piece.loads == 0) continue;
-      const auto it = direct.find(&piece);
-      Operand op = it != direct.end() ? it->second : def(piece_vreg(piece, p));
-      op.set_fixed(piece.reg);
-      code.defs.push_back(op);
-    }
+    code.defs.push_back(def(vreg_of(param(p).reg)));
+    fix(code.defs.back(), home);
   }
   if (!code.defs.empty()) emit(std::move(code));
 }
@@ -111,24 +117,13 @@ void Lowering::return_values(std::vector<Operand>& uses) {
   if (s_.is_entry) return;
   RegisterDealer dealer(abi_.results, abi_);
   for (const int p : s_.returns) {
-    const Param& param = s_.params[static_cast<std::size_t>(p)];
-    const PReg home = dealer.take(param.bytes, param.align);
-    if (param.reg >= 0) {
-      const VRegId v = vreg_of(param.reg);
-      Operand op = use(v);
-      if (home.is_valid() && home.file == f_.vreg(v).file() && home.count == f_.vreg(v).units() &&
-          home.first % f_.vreg(v).alignment() == 0)
-        op.set_fixed(home);
-      uses.push_back(op);
+    const PReg home = dealer.take(param(p).bytes, param(p).align);
+    if (param(p).reg < 0) {
+      use_pieces(p, uses);
       continue;
     }
-    for (auto& [offset, piece] : plan_.pieces(p)) {
-      if (piece.stores == 0) continue;
-      const VRegId pending = take_pending(piece);
-      Operand op = use(pending.is_valid() ? pending : piece_vreg(piece, p));
-      op.set_fixed(piece.reg);
-      uses.push_back(op);
-    }
+    uses.push_back(use(vreg_of(param(p).reg)));
+    fix(uses.back(), home);
   }
 }
 
@@ -172,7 +167,7 @@ bool Lowering::param_store(const Statement& s, const ParamAccess& access, std::s
 
 // The loads of results right after a call name the registers that the call defines.
 void Lowering::take_results(std::size_t index, int param, Code& code) {
-  std::map<std::uint64_t, Operand> direct;
+  std::map<const Piece*, Operand> direct;
   std::set<int> registers;
   for (const Operand& op : code.defs) registers.insert(static_cast<int>(op.vreg().value));
   for (std::size_t k = index + 1; k < s_.statements.size() && !keeps_param_copies_; ++k) {
@@ -191,17 +186,11 @@ void Lowering::take_results(std::size_t index, int param, Code& code) {
     }
     if (!simple) break;
     for (std::size_t e = 0; e < access->values.size(); ++e)
-      direct[access->offset + e * access->bytes] = register_operand(Role::Def, *access->values[e]);
+      direct[&plan_.piece(param, access->offset + e * access->bytes)] = register_operand(Role::Def, *access->values[e]);
     registers.merge(here);
     consumed_[k] = true;
   }
-  for (auto& [offset, piece] : plan_.pieces(param)) {
-    if (piece.loads == 0) continue;
-    const auto it = direct.find(offset);
-    Operand op = it != direct.end() ? it->second : def(piece_vreg(piece, param));
-    op.set_fixed(piece.reg);
-    code.defs.push_back(op);
-  }
+  define_pieces(param, direct, code.defs);
 }
 
 bool Lowering::call(std::size_t index, const Statement& s, const Opcode& o) {
@@ -209,12 +198,11 @@ bool Lowering::call(std::size_t index, const Statement& s, const Opcode& o) {
   if (!shape) return fail(s.place, fmt::format("'{}': expected (results), function, (arguments), prototype", o.text));
   if (shape->callee->is(Value::Kind::Register) && (is_predicate_value(*shape->callee) || shape->callee->negated))
     return fail(shape->callee->place, "a predicate is no function");
-  Code code;
-  code.op = Op::Call;
-  code.mnemonic = o.text;
-  code.flags = kConvergent;
   const bool is_named = !shape->callee->is(Value::Kind::Register);
-  code.clobbers = is_named ? &abi_.clobbers_of(shape->callee->name) : &abi_.clobbered;
+  Code code{.op = Op::Call,
+            .mnemonic = o.text,
+            .flags = kConvergent,
+            .clobbers = is_named ? &abi_.clobbers_of(shape->callee->name) : &abi_.clobbered};
   if (!is_named) {
     if (shape->prototype != nullptr) code.uses.push_back(Operand::of_symbol(symbol(shape->prototype->name)));
     code.uses.push_back(register_operand(Role::Use, *shape->callee));
@@ -223,35 +211,19 @@ bool Lowering::call(std::size_t index, const Statement& s, const Opcode& o) {
   }
 
   // A register operand in the place of a variable takes the next register of the ABI where it fits.
-  const auto fix = [&](Operand& op, PReg home) {
-    const VReg& v = f_.vreg(op.vreg());
-    if (home.is_valid() && op.part.is_whole() && home.file == v.file() && home.count == v.units() &&
-        home.first % v.alignment() == 0)
-      op.set_fixed(home);
+  const auto take_for = [&](RegisterDealer& dealer, const Value& v) {
+    return dealer.take(static_cast<std::uint32_t>(reg(v).type.bits / 8), 16);
   };
   RegisterDealer arguments(abi_.arguments, abi_), results(abi_.results, abi_);
   if (shape->arguments != nullptr)
     for (const Value& v : shape->arguments->elements) {
       if (v.is(Value::Kind::Name) && v.index >= 0) {
-        const Param& param = s_.params[static_cast<std::size_t>(v.index)];
-        arguments.take(param.bytes, param.align);
-        if (!plan_.in_registers(v.index)) {
-          code.uses.push_back(Operand::of_symbol(symbol(v.name)));
-          continue;
-        }
-        for (auto& [offset, piece] : plan_.pieces(v.index)) {
-          if (piece.stores == 0) continue;
-          const VRegId pending = take_pending(piece);
-          Operand op = use(pending.is_valid() ? pending : piece_vreg(piece, v.index));
-          op.set_fixed(piece.reg);
-          code.uses.push_back(op);
-        }
+        arguments.take(param(v.index).bytes, param(v.index).align);
+        if (plan_.in_registers(v.index)) use_pieces(v.index, code.uses);
+        else code.uses.push_back(Operand::of_symbol(symbol(v.name)));
       } else if (v.is(Value::Kind::Register)) {
-        const PReg home =
-            arguments.take(static_cast<std::uint32_t>(s_.registers[static_cast<std::size_t>(v.index)].type.bits / 8), 16);
-        Operand op = register_operand(Role::Use, v);
-        fix(op, home);
-        code.uses.push_back(op);
+        code.uses.push_back(register_operand(Role::Use, v));
+        fix(code.uses.back(), take_for(arguments, v));
       } else {
         arguments.take(4, 4);
         if (!append_use(code.uses, v, 0)) return false;
@@ -264,16 +236,12 @@ bool Lowering::call(std::size_t index, const Statement& s, const Opcode& o) {
   if (shape->returns != nullptr)
     for (const Value& v : shape->returns->elements) {
       if (v.is(Value::Kind::Name) && v.index >= 0) {
-        const Param& param = s_.params[static_cast<std::size_t>(v.index)];
-        results.take(param.bytes, param.align);
+        results.take(param(v.index).bytes, param(v.index).align);
         if (plan_.in_registers(v.index)) take_results(index, v.index, code);
       } else if (v.is(Value::Kind::Register)) {
         if (v.negated) return fail(v.place, "a destination is not negated");
-        const PReg home =
-            results.take(static_cast<std::uint32_t>(s_.registers[static_cast<std::size_t>(v.index)].type.bits / 8), 16);
-        Operand op = register_operand(Role::Def, v);
-        fix(op, home);
-        code.defs.push_back(op);
+        code.defs.push_back(register_operand(Role::Def, v));
+        fix(code.defs.back(), take_for(results, v));
       } else if (!v.is(Value::Kind::Sink)) {
         return fail(v.place, "expected a variable or a register for the result");
       } else {

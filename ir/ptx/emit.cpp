@@ -57,7 +57,7 @@ VRegId Lowering::carry() {
 }
 
 Operand Lowering::register_operand(Role role, const Value& v) {
-  const Register& r = s_.registers[static_cast<std::size_t>(v.index)];
+  const Register& r = reg(v);
   Part part;
   if (v.component >= 0)
     if (const auto p = Part::from_bytes(v.component * (r.type.bits / 8), r.type.bits / 8)) part = *p;
@@ -66,14 +66,19 @@ Operand Lowering::register_operand(Role role, const Value& v) {
   return op;
 }
 
+Operand Lowering::guard_of(const Statement& s, Role role) {
+  Operand op = Operand::of_vreg(role, vreg_of(s.guard));
+  if (s.guard_negated) op.flags = kNegated;
+  return op;
+}
+
 int Lowering::bits_of(const Value& v) const {
   if (!v.is(Value::Kind::Register)) return 0;
-  const Register& r = s_.registers[static_cast<std::size_t>(v.index)];
-  return v.component >= 0 ? r.type.bits : r.type.bits * r.elements;
+  return v.component >= 0 ? reg(v).type.bits : reg(v).type.bits * reg(v).elements;
 }
 
 bool Lowering::is_predicate_value(const Value& v) const {
-  return v.is(Value::Kind::Register) && s_.registers[static_cast<std::size_t>(v.index)].type.kind == TypeKind::Pred;
+  return v.is(Value::Kind::Register) && reg(v).type.kind == TypeKind::Pred;
 }
 
 void Lowering::begin_line(int line) {
@@ -187,11 +192,7 @@ void Lowering::begin_label(const Statement& s) {
 }
 
 void Lowering::branch_around(const Statement& s, std::string_view mnemonic) {
-  const Operand condition = [&] {
-    Operand op = use(vreg_of(s.guard));
-    if (s.guard_negated) op.flags = kNegated;
-    return op;
-  }();
+  const Operand condition = guard_of(s, Role::Use);
   static constexpr int kTargets[] = {kNext, kAfterNext};
   terminate(Op::CBra, mnemonic, {&condition, 1}, kTargets);
   guard_.reset();

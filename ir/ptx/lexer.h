@@ -39,7 +39,7 @@ struct Token {
 [[nodiscard]] std::vector<Token> tokenize(std::string_view text);
 
 // The 64 bits that an integer (decimal, 0x, 0b, octal, suffix U) or a floating literal (0f and 8 digits, 0d and 16 digits,
-// or decimal: the bits of the double) stands for. Nothing where it is none, or where an integer needs more than 64 bits.
+// or decimal: the bits of the double) stands for; nullopt if it is none, or if an integer needs more than 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
 
 }  // namespace regduel::ir::ptx

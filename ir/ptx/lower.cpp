@@ -51,10 +51,7 @@ bool Lowering::statement(std::size_t index) {
     begin_label(s);
     return true;
   }
-  if (s.guard >= 0) {
-    guard_ = Operand::of_vreg(Role::Guard, vreg_of(s.guard));
-    if (s.guard_negated) guard_->flags = kNegated;
-  }
+  if (s.guard >= 0) guard_ = guard_of(s, Role::Guard);
   const Opcode o(s.opcode);
   const auto access = param_access(s, o);
   if (access && plan_.in_registers(access->param))
@@ -78,11 +75,8 @@ void Lowering::append_name(std::vector<Operand>& uses, std::string_view name, st
 
 Operand Lowering::in_register(const Value& v, int bits) {
   if (v.is(Value::Kind::Register)) return register_operand(Role::Use, v);
-  Code code;
-  code.guarded = false;
-  code.pure = true;
   const VRegId result = fresh(bits);
-  code.defs.push_back(def(result));
+  Code code{.defs = {def(result)}, .guarded = false, .pure = true};
   if (v.is(Value::Kind::Name)) {
     append_name(code.uses, v.name, v.bits);
     if (v.special || code.uses.size() > 1) {
@@ -97,6 +91,12 @@ Operand Lowering::in_register(const Value& v, int bits) {
   }
   emit(std::move(code));
   return use(result);
+}
+
+Operand Lowering::packed(std::vector<Operand> pieces, int bits) {
+  const VRegId tuple = fresh(bits);
+  emit({.op = Op::Pack, .defs = {def(tuple)}, .uses = std::move(pieces), .guarded = false});
+  return use(tuple);
 }
 
 int Lowering::tuple_bits(const Value& v, int& element_bits, int hint_bits) const {
@@ -124,14 +124,9 @@ bool Lowering::append_vector_use(std::vector<Operand>& uses, const Value& v, int
       if (!append_use(uses, e, hint_bits)) return false;
     return true;
   }
-  Code pack;
-  pack.op = Op::Pack;
-  pack.guarded = false;
-  for (const Value& e : v.elements) pack.uses.push_back(in_register(e, element_bits));
-  const VRegId tuple = fresh(bits);
-  pack.defs.push_back(def(tuple));
-  emit(std::move(pack));
-  uses.push_back(use(tuple));
+  std::vector<Operand> pieces;
+  for (const Value& e : v.elements) pieces.push_back(in_register(e, element_bits));
+  uses.push_back(packed(std::move(pieces), bits));
   return true;
 }
 
@@ -160,7 +155,7 @@ bool Lowering::append_use(std::vector<Operand>& uses, const Value& v, int hint_b
   return fail(v.place, "a list in parentheses belongs to a call");
 }
 
-// A destination. What has to follow the instruction (the unpacking of a tuple) goes to `after`.
+// Appends a destination. An unpack of its tuple, which has to follow the instruction, goes to `after`.
 bool Lowering::append_def(Code& code, const Value& v, std::vector<Code>& after, bool guarded, int hint_bits) {
   if (v.is(Value::Kind::Register)) {
     if (v.negated) return fail(v.place, "a destination is not negated");
@@ -184,27 +179,22 @@ bool Lowering::append_def(Code& code, const Value& v, std::vector<Code>& after, 
   const VRegId tuple = fresh(bits);
   if (guarded) {
     // The registers keep their values where the guard does not hold.
-    Code before;
-    before.op = Op::Pack;
-    before.guarded = false;
-    before.defs.push_back(def(tuple));
+    Code before{.op = Op::Pack, .defs = {def(tuple)}, .guarded = false};
     for (const Value& e : v.elements) before.uses.push_back(register_operand(Role::Use, e));
     emit(std::move(before));
   }
   code.defs.push_back(def(tuple));
-  Code unpack;
-  unpack.op = Op::Unpack;
-  unpack.guarded = false;
+  Code unpack{.op = Op::Unpack, .uses = {use(tuple)}, .guarded = false};
   for (const Value& e : v.elements)
     unpack.defs.push_back(e.is(Value::Kind::Sink) ? def(fresh(element_bits)) : register_operand(Role::Def, e));
-  unpack.uses.push_back(use(tuple));
   after.push_back(std::move(unpack));
   return true;
 }
 
 // --- instructions ---------------------------------------------------------------------------------------------------
 
-// A store of narrow elements from wider registers: the tuple has the size that memory has. False where it is no such store.
+// Appends the tuple of a store of narrow elements from wider registers, which has the size of the memory. False if the operand is
+// no such vector.
 bool Lowering::append_narrowed(std::vector<Operand>& uses, const Value& v, int hint_bits) {
   int element_bits = 0;
   const int bits = static_cast<int>(v.elements.size()) * hint_bits;
@@ -212,27 +202,17 @@ bool Lowering::append_narrowed(std::vector<Operand>& uses, const Value& v, int h
       element_bits <= hint_bits || !is_width(bits))
     return false;
   const std::string narrow = fmt::format("cvt.u{}.u{}", hint_bits, element_bits);
-  Code pack;
-  pack.op = Op::Pack;
-  pack.guarded = false;
+  std::vector<Operand> pieces;
   for (const Value& e : v.elements) {
     if (!e.is(Value::Kind::Register)) {
-      pack.uses.push_back(in_register(e, hint_bits));
+      pieces.push_back(in_register(e, hint_bits));
       continue;
     }
-    Code convert;
-    convert.mnemonic = narrow;
-    convert.guarded = false;
     const VRegId piece = fresh(hint_bits);
-    convert.defs.push_back(def(piece));
-    convert.uses.push_back(register_operand(Role::Use, e));
-    emit(std::move(convert));
-    pack.uses.push_back(use(piece));
+    move_into(def(piece), register_operand(Role::Use, e), narrow, false);
+    pieces.push_back(use(piece));
   }
-  const VRegId tuple = fresh(bits);
-  pack.defs.push_back(def(tuple));
-  emit(std::move(pack));
-  uses.push_back(use(tuple));
+  uses.push_back(packed(std::move(pieces), bits));
   return true;
 }
 
@@ -252,11 +232,7 @@ bool Lowering::instruction(const Statement& s, const Opcode& o) {
   if ((o.root() == "ld" || o.root() == "ldu") && s.operands.size() == 2 && s.operands[0].is(Value::Kind::Vector))
     return vector_load(s, o, info);
 
-  Code code;
-  code.mnemonic = o.text;
-  code.flags = info.flags;
-  code.pure = info.is_known;
-  if (info.is_barrier) code.op = Op::Bar;
+  Code code{.op = info.is_barrier ? Op::Bar : Op::Named, .mnemonic = o.text, .flags = info.flags, .pure = info.is_known};
   std::vector<Code> after;
   std::size_t k = 0;
   const int hint = o.type().bits;
@@ -304,9 +280,7 @@ bool Lowering::instruction(const Statement& s, const Opcode& o) {
 
 bool Lowering::mov(const Statement& s, const Opcode& o, const OpcodeInfo& info) {
   const Value &to = s.operands[0], &from = s.operands[1];
-  Code code;
-  code.mnemonic = o.text;
-  code.pure = true;
+  Code code{.mnemonic = o.text, .pure = true};
   const auto sum_bits = [&](const Value& v, int& sinks) {
     int sum = 0;
     for (const Value& e : v.elements) {
@@ -372,10 +346,7 @@ bool Lowering::mov(const Statement& s, const Opcode& o, const OpcodeInfo& info) 
 // are taken apart first and then widened.
 bool Lowering::vector_load(const Statement& s, const Opcode& o, const OpcodeInfo& info) {
   const Value& to = s.operands[0];
-  Code load;
-  load.mnemonic = o.text;
-  load.flags = info.flags;
-  load.pure = true;
+  Code load{.mnemonic = o.text, .flags = info.flags, .pure = true};
   if (!append_use(load.uses, s.operands[1], 0)) return false;
   const TypeInfo type = o.type();
   int element_bits = 0;
@@ -392,9 +363,7 @@ bool Lowering::vector_load(const Statement& s, const Opcode& o, const OpcodeInfo
   } else {
     const VRegId tuple = fresh(n * type.bits);
     load.defs.push_back(def(tuple));
-    Code unpack;
-    unpack.op = Op::Unpack;
-    unpack.uses.push_back(use(tuple));
+    Code unpack{.op = Op::Unpack, .uses = {use(tuple)}};
     std::vector<std::pair<VRegId, const Value*>> widened;
     for (const Value& e : to.elements) {
       if ((!e.is(Value::Kind::Register) && !e.is(Value::Kind::Sink)) || e.negated)
@@ -407,13 +376,7 @@ bool Lowering::vector_load(const Statement& s, const Opcode& o, const OpcodeInfo
     emit(std::move(unpack));
     const char kind = type.kind == TypeKind::S ? 's' : 'u';
     const std::string widen = fmt::format("cvt.{}{}.{}{}", kind, element_bits, kind, type.bits);
-    for (const auto& [piece, e] : widened) {
-      Code convert;
-      convert.mnemonic = widen;
-      convert.defs.push_back(register_operand(Role::Def, *e));
-      convert.uses.push_back(use(piece));
-      emit(std::move(convert));
-    }
+    for (const auto& [piece, e] : widened) move_into(register_operand(Role::Def, *e), use(piece), widen, true);
     return !failed();
   }
   emit(std::move(load));
@@ -433,8 +396,7 @@ bool Lowering::branch(const Statement& s, const Opcode& o) {
     terminate(Op::Bra, o.text, {}, {{label}});
     return !failed();
   }
-  Operand condition = use(vreg_of(s.guard));
-  if (s.guard_negated) condition.flags = kNegated;
+  const Operand condition = guard_of(s, Role::Use);
   const int targets[] = {label, kNext};
   terminate(Op::CBra, o.text, {&condition, 1}, targets);
   return !failed();

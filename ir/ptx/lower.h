@@ -1,5 +1,5 @@
 // One PTX function to one Function of RIR: blocks with explicit fall-through, vectors as aligned tuples with pack and unpack around
-// them, call sequences folded into `call`. FORMAT.md, "PTX", says what becomes of what.
+// them, call sequences folded into `call`. FORMAT.md, "PTX", defines the translation.
 //
 // Source: PTX ISA 9.0; the tuples follow what the hardware does with a vector access and with a matrix fragment (source 000,
 // "pair modes"; source 003, tensor alignment). Tested by ptx_test.cpp.

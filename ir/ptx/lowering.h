@@ -29,9 +29,9 @@ class Lowering {
   // An instruction to be.
   struct Code {
     Op op = Op::Named;
-    std::string_view mnemonic;  // required for Named
+    std::string_view mnemonic = {};  // required for Named
     int flags = 0;
-    std::vector<Operand> defs, uses;
+    std::vector<Operand> defs = {}, uses = {};
     bool guarded = true;  // under the guard of the statement, where it has one
     int tied_use = -1;    // index among the uses to which defs[0] is tied
     const std::vector<PReg>* clobbers = nullptr;
@@ -48,7 +48,11 @@ class Lowering {
   VRegId carry();
   [[nodiscard]] Operand def(VRegId v, Part part = {}) const { return Operand::of_vreg(Role::Def, v, part); }
   [[nodiscard]] Operand use(VRegId v, Part part = {}) const { return Operand::of_vreg(Role::Use, v, part); }
+  [[nodiscard]] const Param& param(int index) const { return s_.params[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const Register& reg(const Value& v) const { return s_.registers[static_cast<std::size_t>(v.index)]; }
   [[nodiscard]] Operand register_operand(Role role, const Value& v);
+  // The guard of a statement that has one, negated or not.
+  [[nodiscard]] Operand guard_of(const Statement& s, Role role);
   // Bits of a register value (of its component); 0 for anything else.
   [[nodiscard]] int bits_of(const Value& v) const;
   [[nodiscard]] bool is_predicate_value(const Value& v) const;
@@ -75,6 +79,8 @@ class Lowering {
   bool append_vector_use(std::vector<Operand>& uses, const Value& v, int hint_bits);
   bool append_narrowed(std::vector<Operand>& uses, const Value& v, int hint_bits);
   bool append_def(Code& code, const Value& v, std::vector<Code>& after, bool guarded, int hint_bits);
+  // The tuple of `bits` bits that a pack makes of the pieces.
+  Operand packed(std::vector<Operand> pieces, int bits);
   // A register that holds the immediate or the name; the value's own if it is a register.
   Operand in_register(const Value& v, int bits);
   // Width of the tuple that a vector makes, 0 where it makes none; `element_bits` is that of its registers.
@@ -91,6 +97,12 @@ class Lowering {
   void flush_pending();
   // The pending value of the piece, which is then no longer pending; invalid where there is none.
   static VRegId take_pending(Piece& piece);
+  // Fixes a whole register to one of the ABI, where it fits there.
+  void fix(Operand& op, PReg home) const;
+  // The pieces of a parameter that are read: `direct` has those that define a register of the program.
+  void define_pieces(int param, const std::map<const Piece*, Operand>& direct, std::vector<Operand>& defs);
+  // The pieces of a parameter that have been stored.
+  void use_pieces(int param, std::vector<Operand>& uses);
   void return_values(std::vector<Operand>& uses);
   void take_results(std::size_t index, int param, Code& code);
 

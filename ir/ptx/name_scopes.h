@@ -1,4 +1,4 @@
-// The names that the scopes around a statement declare: what syntax.cpp looks words up in.
+// The names that the scopes around a statement declare. syntax.cpp looks words up in them.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "ir/ptx/opcodes.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 namespace regduel::ir::ptx {
@@ -9,123 +8,44 @@ namespace {
 
 constexpr std::uint16_t kBoth = kMemRead | kMemWrite;
 
+using enum Destination;
+
 struct Row {
-  std::string_view root;
+  std::string_view roots;  // with one space between them
   Destination destination;
   std::uint16_t flags = 0;
 };
-using enum Destination;
 
-// In alphabetical order, for the search. Roots whose flags depend on more than the root are completed in classify().
+// Roots whose flags depend on more than the root are completed in classify().
 constexpr Row kRows[] = {
-    {"abs", Required},
-    {"activemask", Required, kConvergent},
-    {"add", Required, kCommutative},
-    {"addc", Required, kCommutative},
-    {"alloca", Required, kBoth},
-    {"and", Required, kCommutative},
-    {"applypriority", None, kMemRead},
-    {"atom", Required, kBoth},
-    {"bar", None, kBarrier | kConvergent},
-    {"barrier", None, kBarrier | kConvergent},
-    {"bfe", Required},
-    {"bfi", Required},
-    {"bfind", Required},
-    {"bmsk", Required},
-    {"brev", Required},
-    {"brkpt", None, kMemWrite},
-    {"clusterlaunchcontrol", IfAny, kBoth},
-    {"clz", Required},
-    {"cnot", Required},
-    {"copysign", Required},
-    {"cos", Required},
-    {"cp", None, kBoth},
-    {"createpolicy", Required},
-    {"cvt", Required},
-    {"cvta", Required},
-    {"discard", None, kMemWrite},
-    {"div", Required},
-    {"dp2a", Required},
-    {"dp4a", Required},
-    {"elect", Required, kConvergent},
-    {"ex2", Required},
-    {"fence", None, kBarrier | kConvergent},
-    {"fma", Required, kCommutative},
-    {"fns", Required},
-    {"getctarank", Required},
-    {"griddepcontrol", None, kBoth | kConvergent},
-    {"isspacep", Required},
-    {"istypep", Required},
-    {"ld", Required, kMemRead},
+    {"abs bfe bfi bfind bmsk brev clz cnot copysign cos createpolicy cvt cvta div dp2a dp4a ex2 fns getctarank isspacep istypep "
+     "lg2 "
+     "lop3 mapa mov neg not popc prmt rcp rem rsqrt sad selp set setp shf shl shr sin slct sqrt sub subc suq szext tanh testp txq",
+     Required},
+    {"add addc and fma mad mad24 madc max min mul mul24 or xor", Required, kCommutative},
+    {"activemask elect match mma movmatrix redux shfl vote wmma", Required, kConvergent},
+    {"ld stacksave suld tex tld4", Required, kMemRead},
     {"ldmatrix", Required, kMemRead | kConvergent},
     {"ldu", Required, kMemRead | kReadOnly},
-    {"lg2", Required},
-    {"lop3", Required},
-    {"mad", Required, kCommutative},
-    {"mad24", Required, kCommutative},
-    {"madc", Required, kCommutative},
-    {"mapa", Required},
-    {"match", Required, kConvergent},
-    {"max", Required, kCommutative},
-    {"mbarrier", IfAny, kBoth},
-    {"membar", None, kBarrier | kConvergent},
-    {"min", Required, kCommutative},
-    {"mma", Required, kConvergent},
-    {"mov", Required},
-    {"movmatrix", Required, kConvergent},
-    {"mul", Required, kCommutative},
-    {"mul24", Required, kCommutative},
-    {"multimem", IfAny, kBoth},
+    {"alloca atom", Required, kBoth},
+    {"clusterlaunchcontrol mbarrier multimem", IfAny, kBoth},
     {"nanosleep", None},
-    {"neg", Required},
-    {"not", Required},
-    {"or", Required, kCommutative},
-    {"pmevent", None, kMemWrite},
-    {"popc", Required},
-    {"prefetch", None, kMemRead},
-    {"prefetchu", None, kMemRead},
-    {"prmt", Required},
-    {"rcp", Required},
-    {"red", None, kBoth},
-    {"redux", Required, kConvergent},
-    {"rem", Required},
-    {"rsqrt", Required},
-    {"sad", Required},
-    {"selp", Required},
-    {"set", Required},
     {"setmaxnreg", None, kConvergent},
-    {"setp", Required},
-    {"shf", Required},
-    {"shfl", Required, kConvergent},
-    {"shl", Required},
-    {"shr", Required},
-    {"sin", Required},
-    {"slct", Required},
-    {"sqrt", Required},
-    {"st", None, kMemWrite},
-    {"stackrestore", None, kMemWrite},
-    {"stacksave", Required, kMemRead},
+    {"applypriority prefetch prefetchu", None, kMemRead},
+    {"brkpt discard pmevent st stackrestore sust trap", None, kMemWrite},
     {"stmatrix", None, kMemWrite | kConvergent},
-    {"sub", Required},
-    {"subc", Required},
-    {"suld", Required, kMemRead},
-    {"suq", Required},
-    {"sured", None, kBoth},
-    {"sust", None, kMemWrite},
-    {"szext", Required},
-    {"tanh", Required},
-    {"tensormap", None, kBoth},
-    {"testp", Required},
-    {"tex", Required, kMemRead},
-    {"tld4", Required, kMemRead},
-    {"trap", None, kMemWrite},
-    {"txq", Required},
-    {"vote", Required, kConvergent},
-    {"wgmma", None, kBoth | kConvergent},
-    {"wmma", Required, kConvergent},
-    {"xor", Required, kCommutative},
+    {"cp red sured tensormap", None, kBoth},
+    {"griddepcontrol wgmma", None, kBoth | kConvergent},
+    {"bar barrier fence membar", None, kBarrier | kConvergent},
 };
-static_assert(std::is_sorted(std::begin(kRows), std::end(kRows), [](const Row& a, const Row& b) { return a.root < b.root; }));
+
+bool lists(const Row& row, std::string_view root) {
+  for (std::size_t at = row.roots.find(root); at != std::string_view::npos; at = row.roots.find(root, at + 1)) {
+    const std::size_t end = at + root.size();
+    if ((at == 0 || row.roots[at - 1] == ' ') && (end == row.roots.size() || row.roots[end] == ' ')) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -149,11 +69,10 @@ TypeInfo Opcode::type() const {
 OpcodeInfo classify(const Opcode& o, bool has_address) {
   OpcodeInfo info;
   const std::string_view root = o.root();
-  const auto* row =
-      std::lower_bound(std::begin(kRows), std::end(kRows), root, [](const Row& r, std::string_view name) { return r.root < name; });
+  const Row* const row = std::ranges::find_if(kRows, [&](const Row& r) { return lists(r, root); });
   const auto add = [&](int flags) { info.flags = static_cast<std::uint16_t>(info.flags | flags); };
   const auto drop = [&](int flags) { info.flags = static_cast<std::uint16_t>(info.flags & ~flags); };
-  if (row == std::end(kRows) || row->root != root) {
+  if (row == std::end(kRows)) {
     if (has_address) add(kBoth);
     if (o.has("sync")) add(kConvergent);
     if (root == "tcgen05") {

@@ -1,4 +1,4 @@
-// PTX in: each .entry and each .func with a body becomes one Function. FORMAT.md, "PTX", says what becomes of what.
+// The reader of PTX. Each .entry and each .func with a body becomes one Function. FORMAT.md, "PTX", defines the translation.
 #pragma once
 
 #include <string_view>

@@ -75,7 +75,7 @@ struct Scope {
   std::map<std::string, int, std::less<>> tables;
 };
 
-// .loc: what follows comes from there. Source: PTX ISA 9.0, section 11.5 "Debugging Directives".
+// .loc: the source of the statements behind it (PTX ISA 9.0, section 11.5 "Debugging Directives").
 struct SourcePlace {
   std::uint64_t file = 0;  // the number that .file gives it
   std::string_view name;   // of the file, escapes left as they are; "" where no .file gives the number

@@ -1,5 +1,5 @@
-// A cursor over the tokens of a PTX file, for the parser in syntax.cpp. It keeps the first error; a function that returns false has
-// recorded one.
+// A cursor over the tokens of a PTX file, for the parser in syntax.cpp. The reader keeps the first error; a function that returns
+// false has recorded one.
 #pragma once
 
 #include <algorithm>

@@ -5,10 +5,10 @@
 //   vregs, slots, blocks: count, then fields     insts: fields, operands, targets, each instruction after the other
 //
 // Version 2 has source lines as well: after the slots, count and fields; last of the fields of an instruction, the number of its
-// line. It is written where a program has any, so that others keep their bytes.
+// line. The writer uses it only for programs that have source lines, so that others keep their bytes.
 //
 // Opcodes are stored as the codes of opcode_table.h, those above 31 behind the instruction's head. Optional ids are stored plus
-// one, 0 = none. The decoder believes no count: each element costs at least one byte, so that memory stays within a small multiple
+// one, 0 = none. The decoder trusts no count. Each element costs at least one byte, so that memory stays within a small multiple
 // of the input; what decodes is then checked for well-formedness.
 
 #include "ir/text/binary.h"

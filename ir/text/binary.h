@@ -1,4 +1,4 @@
-// The compact binary form: the fuzz corpus. Any byte string either decodes to a well-formed function or is rejected
+// The compact binary form, for the fuzz corpus. Any byte string either decodes to a well-formed function or is rejected
 // with a reason; decode(encode(f)) == f to the letter of the text form.
 #pragma once
 

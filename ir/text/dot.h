@@ -1,4 +1,4 @@
-// Graphviz out: the control-flow graph with the instructions in the nodes.
+// The control-flow graph for Graphviz, with the instructions in the nodes.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// RIR text in: a recursive-descent parser over one line at a time (scanner.h), in one pass. print.cpp is its inverse; FORMAT.md has
-// the grammar. The first fault ends it, with line and column. Tested by text_test.cpp and by the fuzz target rir_text.
+// The reader of RIR text: a recursive-descent parser over one line at a time (scanner.h), in one pass. print.cpp is its inverse;
+// FORMAT.md has the grammar. The first fault ends the parse, with line and column. Tested by text_test.cpp and by the fuzz target
+// rir_text.
 
 #include <algorithm>
 #include <bit>
@@ -445,7 +446,7 @@ class Parser : Scanner {
     for (;;) {
       skip_space();
       if (first) {
-        // No use at all: the line goes on with clobbers, an arrow, a flag, or ends.
+        // Without a use the line goes on with clobbers, an arrow or a flag, or ends.
         const std::string_view rest = text_.substr(pos_, end_ - pos_);
         const bool negated_use = rest.starts_with("!%") || (rest.size() > 1 && rest[0] == '!' && rest[1] >= 'A' && rest[1] <= 'Z');
         if (rest.empty() || rest.starts_with("clobbers") || rest.starts_with("->") || (rest[0] == '!' && !negated_use)) return;

@@ -1,4 +1,4 @@
-// RIR text out. parse.cpp is its inverse; FORMAT.md has the grammar.
+// The printer of RIR text. parse.cpp is its inverse; FORMAT.md has the grammar.
 
 #include <iterator>
 
@@ -46,7 +46,7 @@ std::string name_text(std::string_view s) {
 std::string mnemonic_text(std::string_view s, bool is_named) {
   bool plain = !s.empty() && ((s[0] >= 'a' && s[0] <= 'z') || (s[0] >= 'A' && s[0] <= 'Z') || s[0] == '_');
   for (const char c : s) plain = plain && is_mnemonic_char(c);
-  // A keyword would be read as itself, and what looks like a register as an operand.
+  // The parser would take a keyword for itself, and a name like a register for an operand.
   std::size_t capitals = 0;
   while (capitals < s.size() && s[capitals] >= 'A' && s[capitals] <= 'Z') ++capitals;
   const bool like_register = capitals > 0 && capitals < s.size() && s[capitals] >= '0' && s[capitals] <= '9';

@@ -1,5 +1,5 @@
-// One line of RIR text at a time, as words, numbers and strings: what parse.cpp reads. Each function skips space and comments
-// first, and throws a Fault where something else stands than is expected. Tested by text_test.cpp.
+// The words, numbers and strings of RIR text, one line at a time, for parse.cpp. Each function first skips space and comments,
+// and throws a Fault if the text is not what it expects. Tested by text_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class Scanner {
   // Moves to the next line that is not empty.
   bool next_line();
   [[noreturn]] void fail_at(std::size_t pos, std::string message) const;
-  // What stands at a place, for messages.
+  // The text at a place, for messages.
   [[nodiscard]] std::string shown(std::size_t pos) const;
   [[noreturn]] void expected(std::string_view what) const;
   bool accept(char c);

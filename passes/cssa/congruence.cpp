@@ -1,15 +1,13 @@
 #include "passes/cssa/congruence.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace regduel::passes::conventional {
 
-Congruence::Congruence(std::span<const LiveRange> ranges) : up_(ranges.size()), intervals_(ranges.size()) {
-  for (std::uint32_t n = 0; n < up_.size(); ++n) {
-    up_[n] = n;
-    for (const Interval& i : ranges[n]) intervals_[n].emplace_hint(intervals_[n].end(), i.begin, Held{i.end, i.value});
-  }
+Congruence::Congruence(std::span<const live::Segments> ranges) : up_(ranges.size()), ranges_(ranges.begin(), ranges.end()) {
+  std::iota(up_.begin(), up_.end(), 0u);
 }
 
 std::uint32_t Congruence::class_of(std::uint32_t node) const {
@@ -21,15 +19,8 @@ std::uint32_t Congruence::class_of(std::uint32_t node) const {
 }
 
 bool Congruence::interfere(std::uint32_t a, std::uint32_t b) const {
-  const Intervals *small = &intervals_[class_of(a)], *large = &intervals_[class_of(b)];
-  if (small->size() > large->size()) std::swap(small, large);
-  for (const auto& [begin, held] : *small) {
-    auto at = large->upper_bound(begin);
-    if (at != large->begin() && std::prev(at)->second.end > begin) --at;
-    for (; at != large->end() && at->first < held.end; ++at)
-      if (at->second.value != held.value) return true;
-  }
-  return false;
+  return live::any_overlap(ranges_[class_of(a)], ranges_[class_of(b)],
+                           [](const live::Segment& x, const live::Segment& y) { return x.value != y.value; });
 }
 
 void Congruence::merge(std::uint32_t a, std::uint32_t b) {
@@ -37,23 +28,10 @@ void Congruence::merge(std::uint32_t a, std::uint32_t b) {
   b = class_of(b);
   const auto [first, other] = std::minmax(a, b);
   up_[other] = first;
-  Intervals small = std::move(intervals_[other]), large = std::move(intervals_[first]);
-  intervals_[other].clear();
-  if (small.size() > large.size()) small.swap(large);
-  for (const auto& [from, what] : small) {
-    std::uint32_t begin = from;
-    Held held = what;
-    // What it overlaps holds the same value, and becomes one interval with it.
-    auto at = large.upper_bound(begin);
-    if (at != large.begin() && std::prev(at)->second.end > begin) --at;
-    while (at != large.end() && at->first < held.end) {
-      begin = std::min(begin, at->first);
-      held.end = std::max(held.end, at->second.end);
-      at = large.erase(at);
-    }
-    large.emplace_hint(at, begin, held);
-  }
-  intervals_[first] = std::move(large);
+  live::Segments& large = ranges_[first];
+  live::Segments small = std::exchange(ranges_[other], {});
+  if (small.size() > large.size()) std::swap(small, large);
+  large.add(small);
 }
 
 }  // namespace regduel::passes::conventional

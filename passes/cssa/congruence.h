@@ -1,13 +1,12 @@
 // Congruence classes: sets of nodes that become one vreg, each with the union of the live ranges of its nodes. Two classes
-// *interfere* if two of their intervals overlap and hold different values (Sreedhar et al. 1999, "phi congruence classes";
+// *interfere* if two of their segments overlap and hold different values (Sreedhar et al. 1999, "phi congruence classes";
 // Boissinot et al. 2009, "Linear-time interference checking" asks the same of two classes).
 //
-// The intervals of a class are a tree ordered by their begins. A query or a merge walks the smaller of two classes and looks each
-// interval up in the larger, so n intervals cost O(n log^2 n) altogether, in any order of merges. Tested by congruence_test.cpp.
+// A query or a merge walks the smaller of two ranges and looks each segment up in the larger, so n segments cost O(n log^2 n)
+// altogether, in any order of merges. Tested by congruence_test.cpp.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -18,7 +17,7 @@ namespace regduel::passes::conventional {
 class Congruence {
  public:
   // Makes a class of each node.
-  explicit Congruence(std::span<const LiveRange> ranges);
+  explicit Congruence(std::span<const live::Segments> ranges);
 
   // The first node of the class, the smallest.
   [[nodiscard]] std::uint32_t class_of(std::uint32_t node) const;
@@ -28,13 +27,8 @@ class Congruence {
   void merge(std::uint32_t a, std::uint32_t b);
 
  private:
-  struct Held {
-    std::uint32_t end = 0, value = 0;
-  };
-  using Intervals = std::map<std::uint32_t, Held>;  // by begin, disjoint
-
   mutable std::vector<std::uint32_t> up_;  // by node: one step towards the first of its class
-  std::vector<Intervals> intervals_;       // by first node
+  std::vector<live::Segments> ranges_;     // by first node
 };
 
 }  // namespace regduel::passes::conventional

@@ -20,12 +20,12 @@ TEST(Congruence, ClassesInterfereWherePointsDo) {
   int interfered = 0, merged = 0;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     Random random(seed);
-    std::vector<LiveRange> ranges(kNodes);
+    std::vector<live::Segments> ranges(kNodes);
     std::vector<Points> points(kNodes, Points{});
     for (std::uint32_t n = 0; n < kNodes; ++n)
       for (std::uint32_t at = random.below(8); at < kPoints; at += 1 + random.below(20)) {
         const std::uint32_t end = std::min(kPoints, at + 1 + random.below(6)), value = random.below(3);
-        ranges[n].push_back({at, end, value});
+        ranges[n].add(at, end, value);
         for (; at < end; ++at) points[n][at] = value + 1;
       }
     Congruence classes(ranges);

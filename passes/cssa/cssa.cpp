@@ -103,7 +103,7 @@ class Translation {
     say(3, [&] { return fmt::format("  merge {}", text_of(c)); });
   }
 
-  // by node: the vreg that it becomes
+  // Finds, by node, the vreg that it becomes.
   void name_classes() {
     std::vector<VRegId> of_class(ranges_.num_nodes());
     const auto take = [&](std::uint32_t node, VRegId v) {
@@ -141,8 +141,8 @@ class Translation {
     moves(b, phis_.at_end(b));
     keep(insts[n]);
   }
-  // Phis of the hubs, where something stays on a critical edge. Hubs of one class hold the same: one phi will do, and on an edge on
-  // which one of them has the value already nothing moves.
+  // Emits phis of the hubs for copies that stay on critical edges. Hubs of one class hold the same value, so one phi serves them
+  // all, and nothing moves on an edge on which one of them has the value already.
   void edges(BlockId b) {
     const auto preds = cfg_.predecessors(b);
     std::map<VRegId, std::vector<VRegId>> uses_of;  // by hub: what it takes from each predecessor
@@ -201,7 +201,7 @@ class Translation {
       const Move m = c.at_head ? Move{outside, inner} : Move{inner, outside};
       all.push_back({out_.storage(m.def), all.size(), m.def.names_same(m.use), m});
     }
-    // Of several that write the same, all move the same value: one will do, and none where it is there already.
+    // Copies that write the same storage move the same value, so one of them will do, or none if the value is there already.
     std::stable_sort(all.begin(), all.end(), [](const Written& x, const Written& y) {
       return std::tuple(x.storage.root, x.storage.offset, !x.is_nothing) <
              std::tuple(y.storage.root, y.storage.offset, !y.is_nothing);

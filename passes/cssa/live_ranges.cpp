@@ -16,7 +16,7 @@ using ir::VRegId;
 
 enum What : std::uint8_t { kReads = 1, kWrites = 2, kKills = 4, kEarly = 8, kPinned = 16 };
 
-// One operand of a root. Those of one place stand with the reads first.
+// One operand of a root. Of the mentions at one place the reads come first.
 struct Mention {
   BlockId block;
   std::uint32_t place = 0;
@@ -37,7 +37,7 @@ class Builder {
     out_ = kills_ = defined_in_ = defined_out_ = in_;
   }
 
-  void run(bool by_values, std::vector<LiveRange>& ranges) {
+  void run(bool by_values, std::vector<live::Segments>& ranges) {
     const std::size_t num_vregs = f_.vregs.size();
     is_wanted_.assign(num_vregs, 0);
     for (const PhiCopy& c : phis_.copies())
@@ -50,23 +50,16 @@ class Builder {
     for (std::size_t v = 0; v < num_vregs; ++v) value_[v] = static_cast<std::uint32_t>(v);
     is_strict_.assign(num_vregs, 0);
     for (std::size_t v = 0; v < num_vregs; ++v)
-      if (is_wanted_[v] != 0) one(v, has_phi[v] != 0 ? &ranges[v] : nullptr);
+      if (is_wanted_[v] != 0) one(v, has_phi[v] != 0);
     if (by_values) find_values();
-    for (std::size_t v = 0; v < num_vregs; ++v)
-      for (Interval& i : ranges[v]) i.value = value_of(static_cast<std::uint32_t>(v));
+    for (const Found& p : found_) ranges[p.vreg].add(p.begin, p.end, value_of(p.vreg));
     hubs(by_values, std::span(ranges).subspan(num_vregs));
   }
 
  private:
   // --- places
-  [[nodiscard]] std::size_t num_phis(BlockId b) const {
-    const auto insts = f_.insts_of(b);
-    std::size_t n = 0;
-    while (insts[n].is_phi()) ++n;
-    return n;
-  }
   [[nodiscard]] std::uint32_t places_of(BlockId b) const {
-    return static_cast<std::uint32_t>(f_.block(b).num_insts - num_phis(b)) + 4;
+    return static_cast<std::uint32_t>(f_.block(b).num_insts - f_.phis_of(b).size()) + 4;
   }
   [[nodiscard]] std::uint32_t first_place(BlockId b) const { return begin_[b.index()] / 2; }
   [[nodiscard]] std::uint32_t head_place(BlockId b) const { return first_place(b) + 1; }
@@ -80,8 +73,7 @@ class Builder {
   }
   // kWrites or more: of a def.
   [[nodiscard]] int written(const Operand& def, bool guarded) const {
-    const ir::Storage s = f_.storage(def);
-    const bool kills = !guarded && s.size == f_.vreg(s.root).bytes();
+    const bool kills = !guarded && f_.is_whole(def);
     return kWrites | (kills ? kKills : 0) | (def.is_early_clobber() ? kEarly : 0);
   }
   template <class Add>
@@ -89,8 +81,7 @@ class Builder {
     for (std::size_t n = 0; n < f_.blocks.size(); ++n) {
       const BlockId b(n);
       std::uint32_t place = first_place(b);
-      for (const Inst& i : f_.insts_of(b)) {
-        if (!i.is_phi()) break;
+      for (const Inst& i : f_.phis_of(b)) {
         if (!phis_.is_apart(i)) mention(add, b, place, f_.operands_of(i)[0], written(f_.operands_of(i)[0], false) | kEarly);
       }
       ++place;
@@ -107,13 +98,8 @@ class Builder {
       }
       for (const std::uint32_t c : phis_.on_edges(b)) mention(add, b, place, phis_.copies()[c].outside, kReads);
       for (const BlockId s : cfg_.successors(b))
-        for (const Inst& i : f_.insts_of(s)) {
-          if (!i.is_phi()) break;
-          if (phis_.is_apart(i)) continue;
-          const auto from = f_.targets_of(i);
-          const auto k = static_cast<std::size_t>(std::find(from.begin(), from.end(), b) - from.begin()) + 1;
-          mention(add, b, place, f_.operands_of(i)[k], kReads);
-        }
+        for (const Inst& i : f_.phis_of(s))
+          if (!phis_.is_apart(i)) mention(add, b, place, f_.operands_of(i)[f_.phi_use_from(i, b)], kReads);
     }
   }
   template <class Add>
@@ -140,7 +126,7 @@ class Builder {
   }
 
   // --- one range. The marks of blocks are the number of the vreg + 1, so that none need be cleared.
-  void one(std::size_t v, LiveRange* range) {
+  void one(std::size_t v, bool needs_range) {
     const auto mentions = mentions_[v];
     if (mentions.empty()) return;
     mark_ = static_cast<std::uint32_t>(v) + 1;
@@ -149,24 +135,18 @@ class Builder {
     is_strict_[v] = is_one_def && in_[0] != mark_ && std::all_of(mentions.begin(), mentions.end(), [&](const Mention& m) {
                       return !m.is(kWrites) || (m.is(kKills) && cfg_.is_reachable(m.block));
                     });
-    if (range == nullptr) return;
+    if (!needs_range) return;
     go_on(mentions);
     // Blocks without a mention through which it lives.
     for (const BlockId b : live_)
       if (has_mention_.empty() || !std::binary_search(has_mention_.begin(), has_mention_.end(), b))
-        if (defined_in_[b.index()] == mark_) range->push_back({begin_[b.index()], begin_[b.index() + 1], 0});
+        if (defined_in_[b.index()] == mark_) add(begin_[b.index()], begin_[b.index() + 1]);
     for (std::size_t first = 0, last = 0; first < mentions.size(); first = last) {
       while (last < mentions.size() && mentions[last].block == mentions[first].block) ++last;
-      within(mentions.subspan(first, last - first), *range);
+      within(mentions.subspan(first, last - first));
     }
-    std::sort(range->begin(), range->end(), [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
-    std::size_t kept = 0;
-    for (std::size_t k = 1; k < range->size(); ++k) {
-      if ((*range)[k].begin <= (*range)[kept].end) (*range)[kept].end = std::max((*range)[kept].end, (*range)[k].end);
-      else (*range)[++kept] = (*range)[k];
-    }
-    if (!range->empty()) range->resize(kept + 1);
   }
+  void add(std::uint32_t begin, std::uint32_t end) { found_.push_back({mark_ - 1, begin, end}); }
   // in_, out_, kills_: from uses that no def of their block precedes, back to the defs.
   void go_back(std::span<const Mention> mentions) {
     live_.clear();
@@ -213,33 +193,30 @@ class Builder {
       }
     }
   }
-  // In one block: backwards from its end. Where no def reaches the block, nothing lives in it before its first def.
-  void within(std::span<const Mention> mentions, LiveRange& range) {
+  // Walks one block backwards. If no def reaches the block, nothing lives in it before its first def.
+  void within(std::span<const Mention> mentions) {
     const std::size_t b = mentions[0].block.index();
     std::uint32_t defined = defined_in_[b] == mark_ ? begin_[b] : begin_[b + 1];
     for (const Mention& m : mentions)
       if (m.is(kWrites)) defined = std::min(defined, m.write_point());
-    const auto add = [&](std::uint32_t begin, std::uint32_t end) {
-      begin = std::max(begin, defined);
-      if (begin < end) range.push_back({begin, end, 0});
-    };
+    const auto add_defined = [&](std::uint32_t begin, std::uint32_t end) { add(std::max(begin, defined), end); };
     bool live = out_[b] == mark_;
     std::uint32_t end = begin_[b + 1];
     for (std::size_t k = mentions.size(); k-- > 0;) {
       const Mention& m = mentions[k];
       if (m.is(kWrites)) {
-        if (!live) add(m.write_point(), m.read_point() + 2);  // also where other defs of the instruction are written
-        else if (m.is(kKills)) add(m.write_point(), end);
+        if (!live) add_defined(m.write_point(), m.read_point() + 2);  // also where other defs of the instruction are written
+        else if (m.is(kKills)) add_defined(m.write_point(), end);
         if (m.is(kKills)) live = false;
       }
       if (m.is(kReads)) {
         if (!live) end = m.read_point() + 1;
         live = true;
-        // What is read beside an early-clobber def must not be written by it, be it defined or not.
-        if (m.is(kPinned) && m.read_point() < defined) range.push_back({m.read_point(), m.read_point() + 1, 0});
+        // An early-clobber def must not write what is read beside it, even if that is undefined.
+        if (m.is(kPinned) && m.read_point() < defined) add(m.read_point(), m.read_point() + 1);
       }
     }
-    if (live) add(begin_[b], end);
+    if (live) add_defined(begin_[b], end);
   }
 
   // --- values
@@ -253,7 +230,7 @@ class Builder {
     each_plain_copy([&](VRegId def, VRegId use) {
       if (def != use && is_strict_[def.index()] != 0 && is_strict_[use.index()] != 0) value_[def.index()] = value_of(use.value);
     });
-    // One phi may show that another has one value only: a few rounds, each through all of them.
+    // One phi may show that another has only one value, so all phis are looked at in a few rounds.
     constexpr int kRounds = 4;
     for (int round = 0; round < kRounds; ++round) {
       bool changed = false;
@@ -279,7 +256,7 @@ class Builder {
     return true;
   }
 
-  void hubs(bool by_values, std::span<LiveRange> ranges) {
+  void hubs(bool by_values, std::span<live::Segments> ranges) {
     std::uint32_t fresh = static_cast<std::uint32_t>(f_.vregs.size());
     for (std::size_t k = 0; k < ranges.size(); ++k) {
       const Phi& phi = phis_.phis()[k];
@@ -288,10 +265,9 @@ class Builder {
         const VRegId v = c.outside.vreg();
         const bool has_value = phis_.is_free(v) && (!c.at_head || (by_values && is_strict_[v.index()] != 0));
         const std::uint32_t value = has_value ? value_of(v.value) : fresh++;
-        if (c.at_head) ranges[k].push_back({begin_[c.block.index()], 2 * head_place(c.block) + 1, value});
-        else ranges[k].push_back({2 * end_place(c.block) + 1, begin_[c.block.index() + 1], value});
+        if (c.at_head) ranges[k].add(begin_[c.block.index()], 2 * head_place(c.block) + 1, value);
+        else ranges[k].add(2 * end_place(c.block) + 1, begin_[c.block.index() + 1], value);
       }
-      std::sort(ranges[k].begin(), ranges[k].end(), [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
     }
   }
 
@@ -302,6 +278,10 @@ class Builder {
   std::vector<char> is_wanted_, is_strict_;  // by vreg
   std::vector<std::uint32_t> value_;         // by vreg: one step towards the vreg whose value it has
   Grouped<Mention> mentions_;
+  struct Found {
+    std::uint32_t vreg, begin, end;
+  };
+  std::vector<Found> found_;  // where the vregs of phis live, in any order, some of it twice; values are not known yet
   // By block, the mark of the vreg for which it is so.
   std::uint32_t mark_ = 0;
   std::vector<std::uint32_t> in_, out_, kills_, defined_in_, defined_out_;

@@ -1,5 +1,5 @@
 // Live ranges of the vregs that phis mention, and of the hubs, in the program with its phis taken apart (phi_copies.h): the
-// intervals of points at which a def reaches and a use is reached, and in each the *value* that is there.
+// segments of points at which a def reaches and a use is reached, and in each the *value* that is there.
 //
 // Points. Each block is a row of places; a place has a point at which it reads, 2k, and one at which it writes, 2k + 1:
 //
@@ -28,31 +28,24 @@
 #include "ir/cfg.h"
 #include "ir/program.h"
 #include "passes/cssa/phi_copies.h"
+#include "passes/live/segments.h"
 
 namespace regduel::passes::conventional {
-
-struct Interval {
-  std::uint32_t begin = 0, end = 0;  // points, half-open
-  std::uint32_t value = 0;
-
-  friend bool operator==(const Interval&, const Interval&) = default;
-};
-using LiveRange = std::vector<Interval>;  // sorted, disjoint
 
 // A node is a vreg, by its number, or the hub of a phi: number of vregs + number of the phi.
 class LiveRanges {
  public:
   LiveRanges(const ir::Function& f, const ir::Cfg& cfg, const PhiCopies& phis, bool by_values);
 
-  [[nodiscard]] const LiveRange& operator[](std::size_t node) const { return ranges_[node]; }
+  [[nodiscard]] const live::Segments& operator[](std::size_t node) const { return ranges_[node]; }
   [[nodiscard]] std::size_t num_nodes() const { return ranges_.size(); }
-  [[nodiscard]] std::span<const LiveRange> by_node() const { return ranges_; }
+  [[nodiscard]] std::span<const live::Segments> by_node() const { return ranges_; }
   // The point at which the places of a block begin; that of the block behind the last is the end of all.
   [[nodiscard]] std::uint32_t begin_of(ir::BlockId b) const { return begin_[b.index()]; }
 
  private:
   std::vector<std::uint32_t> begin_;
-  std::vector<LiveRange> ranges_;
+  std::vector<live::Segments> ranges_;
 };
 
 }  // namespace regduel::passes::conventional

@@ -9,11 +9,17 @@
 
 #include "ir/text/text.h"
 
-namespace regduel::passes::conventional {
+namespace regduel::passes {
 
-void PrintTo(const Interval& i, std::ostream* out) { *out << "[" << i.begin << ", " << i.end << ") " << i.value; }
+namespace live {
+void PrintTo(const Segment& s, std::ostream* out) { *out << "[" << s.begin << ", " << s.end << ") " << s.value; }
+}  // namespace live
 
+namespace conventional {
 namespace {
+
+using live::Segment;
+using Range = std::vector<Segment>;
 
 struct Case {
   explicit Case(const std::string& text, bool by_values = false)
@@ -23,13 +29,14 @@ struct Case {
     EXPECT_TRUE(module.has_value()) << (module ? "" : to_string(module.error()));
     return module->functions.front();
   }
+  [[nodiscard]] Range range(std::size_t node) const { return {ranges[node].begin(), ranges[node].end()}; }
+
   ir::Function f;
   ir::Cfg cfg;
   std::vector<std::int64_t> weights;
   PhiCopies phis;
   LiveRanges ranges;
 };
-using Range = std::vector<Interval>;
 
 constexpr const char* kLoop =
     R"(vreg %0 R b32
@@ -58,23 +65,23 @@ TEST(LiveRanges, OfALoop) {
   EXPECT_EQ(c.ranges.begin_of(ir::BlockId(2)), 26u);
   // From the load (place 2) to the copy to the hub (place 4); from the head's copy to the addition; from there through b1 and b3 to
   // the hub.
-  EXPECT_EQ(c.ranges[0], (Range{{5, 9, 0}}));
-  EXPECT_EQ(c.ranges[1], (Range{{17, 19, 1}}));
-  EXPECT_EQ(c.ranges[2], (Range{{19, 26, 2}, {36, 41, 2}}));
+  EXPECT_EQ(c.range(0), (Range{{5, 9, 0}}));
+  EXPECT_EQ(c.range(1), (Range{{17, 19, 1}}));
+  EXPECT_EQ(c.range(2), (Range{{19, 26, 2}, {36, 41, 2}}));
   // The hub holds %0 to the end of b0, %2 to that of b3, and at the head of b1 a value of its own.
-  const LiveRange& hub = c.ranges[4];
+  const Range hub = c.range(4);
   ASSERT_EQ(hub.size(), 3u);
-  EXPECT_EQ(hub[0], (Interval{9, 14, 0}));
+  EXPECT_EQ(hub[0], (Segment{9, 14, 0}));
   EXPECT_EQ(hub[1].begin, 14u);
   EXPECT_EQ(hub[1].end, 17u);
   EXPECT_GT(hub[1].value, 3u);
-  EXPECT_EQ(hub[2], (Interval{41, 46, 2}));
+  EXPECT_EQ(hub[2], (Segment{41, 46, 2}));
   EXPECT_EQ(c.ranges.num_nodes(), 5u);
 }
 
 TEST(LiveRanges, WithValuesTheHeadHoldsThatOfTheResult) {
   const Case c(kLoop, true);
-  EXPECT_EQ(c.ranges[4][1], (Interval{14, 17, 1}));
+  EXPECT_EQ(c.range(4)[1], (Segment{14, 17, 1}));
 }
 
 TEST(LiveRanges, WhatNoDefReachesIsNotLive) {
@@ -97,8 +104,8 @@ block b0
 #6 %1{early} = op %3
 #7 exit
 )");  // places 12-18
-  EXPECT_EQ(c.ranges[0], (Range{{17, 29, 0}})) << "from the guarded load on: in b0 there is nothing";
-  EXPECT_EQ(c.ranges[3], (Range{{30, 31, 3}})) << "nowhere but beside the early-clobber def, which must not write it";
+  EXPECT_EQ(c.range(0), (Range{{17, 29, 0}})) << "from the guarded load on: in b0 there is nothing";
+  EXPECT_EQ(c.range(3), (Range{{30, 31, 3}})) << "nowhere but beside the early-clobber def, which must not write it";
 }
 
 TEST(LiveRanges, ADefThatNothingReadsIsAPoint) {
@@ -113,9 +120,9 @@ block b1
 #3 %0 = ld 1
 #4 exit
 )");
-  EXPECT_EQ(c.ranges[1].size(), 1u);
-  EXPECT_EQ(c.ranges[1][0].end, c.ranges[1][0].begin + 1);
-  EXPECT_EQ(c.ranges[0].back().end, c.ranges[0].back().begin + 1);
+  EXPECT_EQ(c.range(1).size(), 1u);
+  EXPECT_EQ(c.range(1)[0].end, c.range(1)[0].begin + 1);
+  EXPECT_EQ(c.range(0).back().end, c.range(0).back().begin + 1);
 }
 
 TEST(LiveRanges, DefsOfOneInstructionOverlapThoughNothingReadsThem) {
@@ -132,9 +139,9 @@ block b1
 #5 %1{early}, %0 = ld 1
 #6 exit
 )");
-  const Interval early = c.ranges[1].back(), late = c.ranges[0].back();
+  const Segment early = c.range(1).back(), late = c.range(0).back();
   EXPECT_EQ(early.end, early.begin + 2);
-  EXPECT_EQ(late, (Interval{early.begin + 1, early.end, late.value}));
+  EXPECT_EQ(late, (Segment{early.begin + 1, early.end, late.value}));
 }
 
 TEST(LiveRanges, CopiesHaveOneValueWhereEachHasOneDef) {
@@ -157,7 +164,7 @@ block b2
 )";
   const auto values = [&](const std::string& copy) {
     const Case c(before + copy + behind, true);
-    return std::vector{c.ranges[0].front().value, c.ranges[1].front().value, c.ranges[2].front().value};
+    return std::vector{c.range(0).front().value, c.range(1).front().value, c.range(2).front().value};
   };
   EXPECT_EQ(values("#1 %1 = copy %0\n"), (std::vector{0u, 0u, 0u})) << "the phi of one value too";
   EXPECT_EQ(values("#1 %1 = copy %0\n#2 %1 = ld 2\n"), (std::vector{0u, 1u, 2u})) << "two defs";
@@ -165,4 +172,5 @@ block b2
 }
 
 }  // namespace
-}  // namespace regduel::passes::conventional
+}  // namespace conventional
+}  // namespace regduel::passes

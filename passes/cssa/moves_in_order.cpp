@@ -6,20 +6,9 @@
 #include "base/planted.h"
 
 namespace regduel::passes::conventional {
-namespace {
 
 using ir::Operand;
 using ir::VRegId;
-
-// The operand as one of its root.
-Operand of_root(const ir::Function& f, Operand op) {
-  const ir::Storage s = f.storage(op);
-  op.set_vreg(s.root);
-  op.part = s.size == f.vreg(s.root).bytes() ? ir::Part() : ir::Part::from_bytes(s.offset, s.size).value();
-  return op;
-}
-
-}  // namespace
 
 std::vector<Move> moves_in_order(const ir::Function& f, std::span<const Move> parallel,
                                  const std::function<VRegId(VRegId root)>& new_vreg) {
@@ -72,8 +61,7 @@ std::vector<Move> moves_in_order(const ir::Function& f, std::span<const Move> pa
       std::size_t changed = 0;
       for (const std::size_t m : of[saved].readers) {
         if (is_out[m] != 0) continue;
-        moves[m].use = of_root(f, moves[m].use);
-        moves[m].use.set_vreg(spare);
+        moves[m].use = f.moved_to(moves[m].use, spare);
         reads[m] = kNone;
         ++changed;
       }

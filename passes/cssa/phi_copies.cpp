@@ -21,16 +21,12 @@ PhiCopies::PhiCopies(const ir::Function& f, const ir::Cfg& cfg, std::span<const 
     const BlockId b(n);
     if (!cfg.is_reachable(b)) continue;
     written.clear();
-    for (const Inst& i : f.insts_of(b)) {
-      if (!i.is_phi()) break;
-      written.push_back(f.storage(f.operands_of(i)[0]));
-    }
+    for (const Inst& i : f.phis_of(b)) written.push_back(f.storage(f.operands_of(i)[0]));
     std::sort(written.begin(), written.end(),
               [](const ir::Storage& x, const ir::Storage& y) { return std::pair(x.root, x.offset) < std::pair(y.root, y.offset); });
     const auto overlap = [](const ir::Storage& x, const ir::Storage& y) { return x.overlaps(y); };
     if (std::adjacent_find(written.begin(), written.end(), overlap) != written.end()) continue;
-    for (const Inst& i : f.insts_of(b)) {
-      if (!i.is_phi()) break;
+    for (const Inst& i : f.phis_of(b)) {
       const ir::VReg hub = hub_of(b, i);
       if (!may_take_apart(i, hub) || !ir::may(fuel, "isolate-phi")) continue;
       const auto ops = f.operands_of(i);
@@ -84,8 +80,7 @@ bool PhiCopies::is_demanded(const ir::VReg& v) const {
 // units, aligned as a vreg of its own is.
 bool PhiCopies::may_be_copied(const Operand& op) const {
   const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
-  const bool is_whole = f_.storage(op).size == root.bytes();
-  return is_demanded(root) && (is_whole || (!op.writes() && f_.vreg(op.vreg()).bytes() == ir::unit_bytes(root.file())));
+  return is_demanded(root) && (f_.is_whole(op) || (!op.writes() && f_.vreg(op.vreg()).bytes() == ir::unit_bytes(root.file())));
 }
 
 bool PhiCopies::may_take_apart(const Inst& i, const ir::VReg& hub) const {

@@ -5,9 +5,9 @@
 //
 //   b3: %0 = phi b1: %1, b2: %2          b1: ... hub = %1, bra      b2: ... hub = %2, bra      b3: %0 = hub ...
 //
-// All copies at one place are parallel, and the terminator reads its operands after those before it. No edge is split: the copy
-// that belongs on a critical edge is none that could stand anywhere, but stays what it is, an operand of a phi of the hub; so it
-// costs nothing on the other ways, and nothing there stands against it.
+// All copies at one place are parallel, and the terminator reads its operands after the copies before it. No edge is split. A
+// copy that belongs on a critical edge has no block to stand in, so it stays an operand of a phi of the hub: it costs nothing on
+// the other paths, and nothing on them interferes with it.
 //
 // A phi stays as it is where
 //   - its block is unreachable, or another phi of its block writes some of the same bytes;
@@ -27,8 +27,8 @@
 
 namespace regduel::passes::conventional {
 
-// What two vregs must have in common to become one: the type class of source 004 ("The NVPTX register classes are completely
-// disjoint") and all that an allocator may ask of a home.
+// The properties that two vregs must share to become one: the type class of source 004 ("The NVPTX register classes are
+// completely disjoint"), and everything that an allocator may ask of a home.
 struct Kind {
   ir::RegClass cls = ir::RegClass::R;
   bool is_float = false, is_uniform = false;

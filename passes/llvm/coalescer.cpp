@@ -33,7 +33,7 @@ struct Copy {
   std::uint32_t inst, k;  // pair of a copy; use of a phi; def of a tie
   VRegId def, use;        // roots
   BlockId block;          // where it is executed: of a phi's use, the predecessor
-  // What the two sides were when it was last tried.
+  // The versions of the two sides when the copy was last tried.
   std::uint32_t def_version = kNone, use_version = kNone;
 };
 
@@ -131,7 +131,7 @@ class Coalescer {
     retry(work);
     update_late();
   }
-  // Those of a block that are tried at once; the others, local ones, are added to `local`.
+  // The copies of a block that are tried at once. The others, which are local, are added to `local`.
   List in_order(BlockId b, List& local) {
     List all = by_block_[b.index()];
     std::erase_if(all, [&](const Copy& c) {
@@ -168,13 +168,17 @@ class Coalescer {
       const Copy& other = all[it->second];
       if (other.inst == c.inst && other.k == c.k && other.kind == c.kind) continue;
       const VRegId a = joiner_.find(other.def), b = joiner_.find(other.use), far = a == use ? b : a;
-      if (far != use && far != def && intervals_.overlap(intervals_.of(far), intervals_.of(def))) return true;
+      if (far != use && far != def && overlap(far, def)) return true;
     }
     return false;
   }
 
+  [[nodiscard]] bool overlap(VRegId a, VRegId b) const {
+    return live::any_overlap(intervals_.of(a).segments, intervals_.of(b).segments, [](const auto&, const auto&) { return true; });
+  }
+
   // --- one after the other
-  // Leaves those in the list that may succeed later. Whether anything was done.
+  // Keeps the copies in the list that may succeed later. Returns whether anything was done.
   bool attempt(List& copies) {
     bool has_done = false;
     std::size_t kept = 0;

@@ -1,22 +1,22 @@
 // The driver of the LLVM-style coalescer: the copies that it tries to join, their order, the fallbacks when a join fails, and the
 // resulting program. Source: LLVM's RegisterCoalescer::joinAllIntervals; source 004, "Standard LLVM RegisterCoalescer".
 //
-// What counts as a copy: each pair of a copy instruction between whole roots; each use of a phi, a copy at the end of its
-// predecessor; each tie of a def to a use that dies there (two_address.h has seen to the others), which costs nothing where the
-// join fails.
+// Three things count as copies: each pair of a copy instruction between whole roots; each use of a phi, as a copy at the end of
+// its predecessor; and each tie of a def to a use that dies there (two_address.h has made copies of the other ties). A tie costs
+// nothing if its join fails.
 //
 // Order. Blocks by loop depth, deepest first; in one depth, split critical edges (one predecessor, one successor, nothing but
-// copies and a bra) first, then those with more edges, then by number. In a block, top down; copies of two sides of which one lives
-// in one block wait until all blocks of a depth have been through. Copies that the terminal rule holds back go behind the others of
-// their block: a copy to D that is D's only one, of a source S that also is copied from or to an R with other copies, where R's and
-// D's intervals overlap, so that of the two joins only one can be had. All that failed is tried again until a round joins nothing;
-// only pairs of which one side has changed since are looked at.
+// copies and a bra) first, then those with more edges, then by number. In a block, top down; copies of two sides of which one
+// lives in one block wait until all blocks of a depth have been through. Copies that the terminal rule holds back go behind the
+// others of their block: a copy to D that is D's only one, of a source S that also is copied from or to an R with other copies,
+// where R's and D's intervals overlap, so that only one of the two joins is possible. Copies that failed are tried again until a
+// round joins nothing, but only those of which one side has changed since.
 //
-// What happens to one copy: left out where its source is undefined there and it has no guard; else the two intervals are joined
-// (joiner.h); else, where its source holds what a cheap def makes (a constant, an operation without registers and memory;
-// rematerialisable), the def is repeated in its place and the source's interval shrinks; where the source still has
-// late-remat-update-threshold copies or more, at the end of the round. An interval of large-interval-size-threshold values or more
-// is tried large-interval-freq-threshold times, and then no more.
+// One copy is left out if its source is undefined there and it has no guard. Otherwise the two intervals are joined (joiner.h).
+// If they conflict, and the source holds what a cheap def makes (a rematerialisable constant or operation without registers and
+// memory), the def is repeated in the copy's place and the source's interval shrinks: at once, or at the end of the round if the
+// source still has late-remat-update-threshold copies or more. An interval of large-interval-size-threshold values or more is
+// tried large-interval-freq-threshold times, and then no more.
 //
 // Knobs of the source that say "coalesce", join-splitedges and join-globalcopies, are taken at their word: off means that copies on
 // split critical edges (phi uses on critical edges), or those whose sides both live in several blocks (all phi uses), stay. LLVM

@@ -7,21 +7,12 @@
 #include "passes/pass.h"
 
 namespace regduel::passes::llvm {
-namespace {
 
 using ir::BlockId;
 using ir::Function;
 using ir::Inst;
 using ir::Operand;
 using ir::VRegId;
-
-// The use of a phi on the edge from `from`.
-const Operand& use_from(const Function& f, const Inst& phi, BlockId from) {
-  const auto preds = f.targets_of(phi);
-  return f.operands_of(phi)[static_cast<std::size_t>(std::find(preds.begin(), preds.end(), from) - preds.begin()) + 1];
-}
-
-}  // namespace
 
 Joiner::Joiner(const Function& f, LiveIntervals& intervals)
     : f_(f), intervals_(intervals), cfg_(f), members_(f.vregs.size()), version_(f.vregs.size(), 0),
@@ -56,11 +47,6 @@ VRegId Joiner::find(VRegId root) {
   return root;
 }
 
-bool Joiner::is_whole(const Operand& op) const {
-  const ir::Storage s = f_.storage(op);
-  return s.size == f_.vreg(s.root).bytes();
-}
-
 bool Joiner::may_share(VRegId a, VRegId b) const {
   const ir::VReg &x = f_.vreg(a), &y = f_.vreg(b);
   const auto is_float = [](const ir::VReg& v) { return v.type == ir::TypeKind::F; };
@@ -85,7 +71,7 @@ bool Joiner::is_pinned(std::uint32_t inst) const {
   if (!f_.insts[inst].is_copy()) return intervals_.is_shared_phi(inst);
   if (gives_up_registers(f_, f_.insts[inst])) return true;
   const ir::CopyPairs pairs = ir::copy_pairs(f_.operands_of(f_.insts[inst]));
-  const auto is_narrow = [&](const Operand& op) { return is_whole(op) && f_.vreg(f_.storage(op).root).width < 32; };
+  const auto is_narrow = [&](const Operand& op) { return f_.is_whole(op) && f_.vreg(f_.storage(op).root).width < 32; };
   if (pairs.size() < 2) return false;
   for (const auto& [def, use] : pairs)
     if (f_.vreg(f_.root(def.vreg())).is_architectural() || is_narrow(def) != is_narrow(use)) return true;
@@ -95,7 +81,7 @@ bool Joiner::is_pinned(std::uint32_t inst) const {
 // --- conflicts
 
 ValueId Joiner::value_of(const Operand& use, Slot slot) {
-  if (!use.is_vreg() || !is_whole(use)) return kNone;
+  if (!use.is_vreg() || !f_.is_whole(use)) return kNone;
   const VRegId root = f_.root(use.vreg());
   return f_.vreg(root).is_architectural() ? kNone : intervals_.of(find(root)).value_at(slot);
 }
@@ -123,17 +109,18 @@ bool Joiner::are_same(DefKey a, DefKey b, VRegId x, VRegId y) {
   const Inst &i = f_.insts[n], &j = f_.insts[m];
   if (is_pinned(n) || is_pinned(m)) return false;
   if (i.is_phi() && j.is_phi()) {
-    if (!is_whole(f_.operands_of(i)[0]) || !is_whole(f_.operands_of(j)[0])) return false;
+    if (!f_.is_whole(f_.operands_of(i)[0]) || !f_.is_whole(f_.operands_of(j)[0])) return false;
     const auto preds = f_.targets_of(i);
     return std::all_of(preds.begin(), preds.end(), [&](BlockId p) {
-      return same_source(use_from(f_, i, p), use_from(f_, j, p), x, y, intervals_.end_of(p) - 1);
+      return same_source(f_.operands_of(i)[f_.phi_use_from(i, p)], f_.operands_of(j)[f_.phi_use_from(j, p)], x, y,
+                         intervals_.end_of(p) - 1);
     });
   }
   if (n != m || !i.is_copy() || is_rematerialised(n)) return false;
   if (REGDUEL_PLANTED("llvm-defs-of-a-copy-share")) return true;
   const ir::CopyPairs pairs = ir::copy_pairs(f_.operands_of(i));
   const auto first = pairs[number_of(a)], second = pairs[number_of(b)];
-  return is_whole(first.def) && is_whole(second.def) && same_source(first.use, second.use, x, y, intervals_.base(n));
+  return f_.is_whole(first.def) && f_.is_whole(second.def) && same_source(first.use, second.use, x, y, intervals_.base(n));
 }
 
 // A def of x where y is live behind it.
@@ -154,19 +141,19 @@ bool Joiner::is_harmless(DefKey def, VRegId x, VRegId y) {
   const auto ops = f_.operands_of(i);
   if (i.is_copy() && !is_pinned(n)) {
     const auto pair = ir::copy_pairs(ops)[number_of(def)];
-    if (is_rematerialised(n)) return is_whole(pair.def) && repeated_value_[n] == y_value;
+    if (is_rematerialised(n)) return f_.is_whole(pair.def) && repeated_value_[n] == y_value;
     if (copies_other(pair.def, pair.use, x, y)) return true;
-    return is_whole(pair.def) && value_of(pair.use, index) == y_value;
+    return f_.is_whole(pair.def) && value_of(pair.use, index) == y_value;
   }
   if (!i.is_phi() || is_pinned(n)) return false;
   auto preds = f_.targets_of(i);
   if (REGDUEL_PLANTED("llvm-phi-looks-at-one-edge")) preds = preds.first(1);
   return std::all_of(preds.begin(), preds.end(), [&](BlockId p) {
-    const Operand& use = use_from(f_, i, p);
+    const Operand& use = ops[f_.phi_use_from(i, p)];
     if (copies_other(ops[0], use, x, y)) return true;
     const Slot end = intervals_.end_of(p) - 1;
     const ValueId v = value_of(use, end);
-    return is_whole(ops[0]) && v != kNone && v == intervals_.of(y).value_at(end);
+    return f_.is_whole(ops[0]) && v != kNone && v == intervals_.of(y).value_at(end);
   });
 }
 
@@ -182,16 +169,16 @@ bool Joiner::hides_guard(VRegId a, VRegId b, const std::vector<DefKey>& erased) 
 
 std::optional<std::vector<DefKey>> Joiner::plan(VRegId a, VRegId b) {
   const bool a_is_small = intervals_.of(a).size() < intervals_.of(b).size();
-  const VRegId s = a_is_small ? a : b, l = a_is_small ? b : a;
-  const Interval &small = intervals_.of(s), &large = intervals_.of(l);
+  const VRegId of_small = a_is_small ? a : b, of_large = a_is_small ? b : a;
+  const Interval &small = intervals_.of(of_small), &large = intervals_.of(of_large);
   std::vector<DefKey> erased;
   for (const DefKey def : small.defs) {
-    if (large.at(slot_of(def)) == large.segments.end()) continue;
-    if (!is_harmless(def, s, l)) return std::nullopt;
+    if (!large.segments.contains(slot_of(def))) continue;
+    if (!is_harmless(def, of_small, of_large)) return std::nullopt;
     erased.push_back(def);
   }
-  for (const auto& [begin, segment] : small.segments)
-    for (auto it = large.defs.lower_bound(def_key(begin, 0)); it != large.defs.end() && slot_of(*it) < segment.end; ++it) {
+  for (const live::Segment& s : small.segments)
+    for (auto it = large.defs.lower_bound(def_key(s.begin, 0)); it != large.defs.end() && slot_of(*it) < s.end; ++it) {
       // Where both write at one index the loop above has looked, unless one of the two is early.
       const Slot index = slot_of(*it) / 4 * 4;
       const auto other = small.defs.lower_bound(def_key(index, 0));
@@ -199,7 +186,7 @@ std::optional<std::vector<DefKey>> Joiner::plan(VRegId a, VRegId b) {
         if (slot_of(*other) != slot_of(*it)) return std::nullopt;
         continue;
       }
-      if (!is_harmless(*it, l, s)) return std::nullopt;
+      if (!is_harmless(*it, of_large, of_small)) return std::nullopt;
       erased.push_back(*it);
     }
   if ((is_repeatable_[a.index()] != 0 || is_repeatable_[b.index()] != 0) && hides_guard(a, b, erased)) return std::nullopt;
@@ -214,19 +201,7 @@ VRegId Joiner::join(VRegId a, VRegId b, const std::vector<DefKey>& erased) {
   large.defs.merge(small.defs);
   large.values += small.values;
   large.values -= std::min(large.values, static_cast<std::uint32_t>(erased.size()));
-  for (const auto& [begin, segment] : small.segments) {
-    // What the larger one does not cover.
-    std::vector<std::pair<Slot, Slot>> gaps;
-    Slot at = begin;
-    auto it = large.segments.upper_bound(begin);
-    if (it != large.segments.begin()) at = std::max(at, std::prev(it)->second.end);
-    for (; it != large.segments.end() && it->first < segment.end; ++it) {
-      if (at < it->first) gaps.emplace_back(at, it->first);
-      at = std::max(at, it->second.end);
-    }
-    if (at < segment.end) gaps.emplace_back(at, segment.end);
-    for (const auto& [from, to] : gaps) large.add(from, to, segment.value);
-  }
+  large.segments.add(small.segments);
   small.segments.clear();
   small.defs.clear();
   const VRegId into = std::min(a, b), other = std::max(a, b);
@@ -307,20 +282,14 @@ void Joiner::shrink(VRegId root) {
     }
     needed.emplace_back(intervals_.begin_of(b), end);
     for (const BlockId p : cfg_.predecessors(b))
-      if (interval.at(intervals_.end_of(p) - 1) != interval.segments.end()) work.push_back(intervals_.end_of(p));
+      if (interval.segments.contains(intervals_.end_of(p) - 1)) work.push_back(intervals_.end_of(p));
   }
   std::sort(needed.begin(), needed.end());
-  Interval smaller;
-  Slot done_to = 0;
-  for (auto [begin, end] : needed) {
-    begin = std::max(begin, done_to);
-    auto it = interval.segments.upper_bound(begin);
-    if (it != interval.segments.begin()) --it;
-    for (; it != interval.segments.end() && it->first < end; ++it)
-      smaller.add(std::max(begin, it->first), std::min(end, it->second.end), it->second.value);
-    done_to = std::max(done_to, end);
-  }
-  interval.segments = std::move(smaller.segments);
+  live::Segments smaller;
+  for (const auto& [begin, end] : needed)
+    for (auto s = interval.segments.at_or_behind(begin); s != interval.segments.end() && s->begin < end; ++s)
+      smaller.add(std::max(begin, s->begin), std::min(end, s->end), s->value);
+  interval.segments = std::move(smaller);
   ++version_[root.index()];
 }
 

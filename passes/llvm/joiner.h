@@ -44,7 +44,7 @@ class Joiner {
   [[nodiscard]] ir::VRegId find(ir::VRegId root);
   [[nodiscard]] bool may_share(ir::VRegId a, ir::VRegId b) const;
 
-  // What a join of two representatives erases. None where they conflict. Requires a != b.
+  // The defs that a join of two representatives erases; nullopt if the two conflict. Requires a != b.
   [[nodiscard]] std::optional<std::vector<DefKey>> plan(ir::VRegId a, ir::VRegId b);
   // Carries it out, and returns the representative of both: the lower number. Requires `erased` to be plan(a, b).
   ir::VRegId join(ir::VRegId a, ir::VRegId b, const std::vector<DefKey>& erased);
@@ -59,8 +59,8 @@ class Joiner {
   // Erases a pair of a copy, or a phi (k = 0), that writes a value which the register holds already or which no instruction needs.
   void erase(std::uint32_t inst, std::size_t k);
   [[nodiscard]] bool is_erased(std::uint32_t inst, std::size_t k) const;
-  // Replaces a copy by a repetition of the def of its value `v`. It reads no register any more, so other joins may put another
-  // value where its use was.
+  // Replaces a copy by a repetition of the def of its value `v`. The repetition reads no register, so other joins may put another
+  // value where the copy's use was.
   void rematerialise(std::uint32_t inst, ValueId v) { repeated_value_[inst] = v; }
   [[nodiscard]] bool is_rematerialised(std::uint32_t inst) const { return repeated_value_[inst] != kNone; }
   // Makes the interval of a representative as small as what is left of its uses allows. Cost: O(its size log its size + uses).
@@ -70,7 +70,7 @@ class Joiner {
   [[nodiscard]] int copies_from(ir::VRegId root) const;
 
  private:
-  // Where a use lies: what a phi reads, at the end of a predecessor.
+  // A use and where it lies: the use of a phi, at the end of its predecessor.
   struct Use {
     std::uint32_t inst, operand;
     Slot end;
@@ -83,7 +83,6 @@ class Joiner {
   [[nodiscard]] bool same_source(const ir::Operand& a, const ir::Operand& b, ir::VRegId x, ir::VRegId y, Slot slot);
   [[nodiscard]] bool hides_guard(ir::VRegId a, ir::VRegId b, const std::vector<DefKey>& erased);
   [[nodiscard]] ValueId value_of(const ir::Operand& use, Slot slot);
-  [[nodiscard]] bool is_whole(const ir::Operand& op) const;
 
   const ir::Function& f_;
   LiveIntervals& intervals_;

@@ -316,7 +316,7 @@ TEST(Joiner, ShrinksToTheUsesThatAreLeft) {
   const ir::Cfg cfg(f);
   LiveIntervals intervals(f, cfg);
   Joiner joiner(f, intervals);
-  const auto end = [&] { return intervals.of(ir::VRegId(0)).segments.rbegin()->second.end; };
+  const auto end = [&] { return intervals.of(ir::VRegId(0)).segments.back().end; };
   EXPECT_EQ(joiner.copies_from(ir::VRegId(0)), 1);
   const Slot before = end();
   joiner.shrink(ir::VRegId(0));

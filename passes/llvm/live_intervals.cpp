@@ -5,32 +5,12 @@
 #include "base/grouped.h"
 
 namespace regduel::passes::llvm {
-namespace {
 
 using ir::BlockId;
 using ir::Function;
 using ir::Inst;
 using ir::Operand;
 using ir::VRegId;
-
-}  // namespace
-
-void Interval::add(Slot begin, Slot end, ValueId value) {
-  if (begin >= end) return;
-  auto next = segments.lower_bound(begin);
-  if (next != segments.begin()) {
-    const auto before = std::prev(next);
-    if (before->second.end == begin && before->second.value == value) {
-      begin = before->first;
-      segments.erase(before);
-    }
-  }
-  if (next != segments.end() && next->first == end && next->second.value == value) {
-    end = next->second.end;
-    next = segments.erase(next);
-  }
-  segments.emplace_hint(next, begin, Segment{end, value});
-}
 
 LiveIntervals::LiveIntervals(const Function& f, const ir::Cfg& cfg) : f_(f), cfg_(cfg), intervals_(f.vregs.size()) {
   const Liveness live(f, cfg);
@@ -47,11 +27,6 @@ LiveIntervals::LiveIntervals(const Function& f, const ir::Cfg& cfg) : f_(f), cfg
 }
 
 bool LiveIntervals::is_free(const Operand& op) const { return op.is_vreg() && !f_.vreg(f_.root(op.vreg())).is_architectural(); }
-
-bool LiveIntervals::is_whole(const Operand& op) const {
-  const ir::Storage s = f_.storage(op);
-  return s.size == f_.vreg(s.root).bytes();
-}
 
 void LiveIntervals::number_slots() {
   index_of_.resize(f_.insts.size());
@@ -225,9 +200,9 @@ void LiveIntervals::fill(bool with_originals) {
   for (Interval& i : intervals_) i.segments.clear();
   for (const std::vector<Raw>* list : {&raw_, &beside_early_})
     for (const Raw& r : *list) {
-      Interval& i = intervals_[r.root.index()];
-      if (list == &raw_ || i.at(r.begin) == i.segments.end())
-        i.add(r.begin, r.end, with_originals ? values_[r.value].original : r.value);
+      live::Segments& segments = intervals_[r.root.index()].segments;
+      if (list == &raw_ || !segments.contains(r.begin))
+        segments.add(r.begin, r.end, with_originals ? values_[r.value].original : r.value);
     }
 }
 
@@ -260,17 +235,16 @@ void LiveIntervals::find_originals() {
     for (std::uint32_t n = first; n < first + f_.block(b).num_insts; ++n) {
       const Inst& i = f_.insts[n];
       const auto ops = f_.operands_of(i);
-      if (i.is_phi() && !is_shared_phi(n) && first_def_[n] != first_def_[n + 1] && is_whole(ops[0])) {
-        const auto from = f_.targets_of(i);
+      if (i.is_phi() && !is_shared_phi(n) && first_def_[n] != first_def_[n + 1] && f_.is_whole(ops[0])) {
         take(first_def_[n], common(b, first_def_[n], [&](BlockId p) {
-               const Operand& use = ops[static_cast<std::size_t>(std::find(from.begin(), from.end(), p) - from.begin()) + 1];
-               return is_free(use) && is_whole(use) ? original_at(f_.root(use.vreg()), end_of(p) - 1) : kNone;
+               const Operand& use = ops[f_.phi_use_from(i, p)];
+               return is_free(use) && f_.is_whole(use) ? original_at(f_.root(use.vreg()), end_of(p) - 1) : kNone;
              }));
       }
       if (!i.is_copy() || ir::is_guarded(ops)) continue;
       for (std::uint32_t d = first_def_[n]; d < first_def_[n + 1]; ++d)
         for (const auto [def, use] : ir::copy_pairs(ops))
-          if (is_free(def) && f_.root(def.vreg()) == defs_[d].root && is_whole(def) && is_free(use) && is_whole(use))
+          if (is_free(def) && f_.root(def.vreg()) == defs_[d].root && f_.is_whole(def) && is_free(use) && f_.is_whole(use))
             take(d, original_at(f_.root(use.vreg()), base(n)));
     }
   }
@@ -278,17 +252,8 @@ void LiveIntervals::find_originals() {
 
 bool LiveIntervals::is_in_one_block(const Interval& i) const {
   if (i.segments.empty()) return true;
-  const BlockId b = block_at(i.segments.begin()->first);
-  return i.segments.begin()->first > begin_of(b) && i.segments.rbegin()->second.end < end_of(b);
-}
-
-bool LiveIntervals::overlap(const Interval& a, const Interval& b) const {
-  const Interval &small = a.size() < b.size() ? a : b, &large = a.size() < b.size() ? b : a;
-  for (const auto& [begin, segment] : small.segments) {
-    const auto it = large.segments.lower_bound(begin);
-    if ((it != large.segments.end() && it->first < segment.end) || large.at(begin) != large.segments.end()) return true;
-  }
-  return false;
+  const BlockId b = block_at(i.segments.front().begin);
+  return i.segments.front().begin > begin_of(b) && i.segments.back().end < end_of(b);
 }
 
 }  // namespace regduel::passes::llvm

@@ -1,12 +1,12 @@
-// Live intervals with value numbers: for each root, the segments of the program in which it is live, and which value it holds
-// there (LLVM's LiveInterval and VNInfo; source 004, "Standard LLVM RegisterCoalescer").
+// Live intervals with value numbers: for each root, the segments of the program in which it is live, and the value that it holds
+// in each (LLVM's LiveInterval and VNInfo; source 004, "Standard LLVM RegisterCoalescer").
 //
 // Slots. The program is a line of indices: one for the head of each block, with all its phis, then one for each other instruction.
 // An index has four slots:
-//     4n      what is read is live until 4n + 2, and what is live around an instruction through all four
+//     4n      a value that is read is live until 4n + 2, and a value that lives on through all four
 //     4n + 1  early-clobber defs begin
-//     4n + 2  other defs begin. A def that nobody reads is live in [4n + 2, 4n + 3)
-// A segment is half-open, [begin, end). What a phi reads lives to the end of the predecessor, which is the head of the next block.
+//     4n + 2  other defs begin. A def without a reader is live in [4n + 2, 4n + 3)
+// The uses of a phi live to the end of the predecessor, which is the head of the next block.
 //
 // Values. Each instruction that writes a root makes a value of it, guarded ones and those that write a part as well (the old value
 // is read then); so does the head of a block where different values arrive, or none on some path. So a value's instruction, or
@@ -20,24 +20,19 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <set>
 #include <vector>
 
 #include "ir/cfg.h"
 #include "ir/program.h"
+#include "passes/live/segments.h"
 #include "passes/liveness.h"
 
 namespace regduel::passes::llvm {
 
-using Slot = std::uint32_t;
-using ValueId = std::uint32_t;
-inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
-
-struct Segment {
-  Slot end = 0;
-  ValueId value = kNone;  // its original
-};
+using Slot = live::Point;
+using live::ValueId;
+inline constexpr std::uint32_t kNone = live::kNoValue;
 
 // A written operand: its slot, and its number among the operands of its instruction, or that of the phi among those of its block.
 using DefKey = std::uint64_t;
@@ -46,24 +41,12 @@ using DefKey = std::uint64_t;
 [[nodiscard]] constexpr std::size_t number_of(DefKey key) { return key & 0xFFFFFFFFu; }
 
 struct Interval {
-  std::map<Slot, Segment> segments;  // by begin; disjoint
+  live::Segments segments;  // with originals
   std::set<DefKey> defs;
   std::uint32_t values = 0;
 
-  // The segment that contains the slot; end() where there is none.
-  [[nodiscard]] std::map<Slot, Segment>::const_iterator at(Slot slot) const {
-    auto it = segments.upper_bound(slot);
-    if (it == segments.begin()) return segments.end();
-    --it;
-    return slot < it->second.end ? it : segments.end();
-  }
-  [[nodiscard]] ValueId value_at(Slot slot) const {
-    const auto it = at(slot);
-    return it == segments.end() ? kNone : it->second.value;
-  }
+  [[nodiscard]] ValueId value_at(Slot slot) const { return segments.value_at(slot); }
   [[nodiscard]] std::size_t size() const { return segments.size() + defs.size(); }
-  // Neighbours of one value become one segment.
-  void add(Slot begin, Slot end, ValueId value);
 };
 
 struct Value {
@@ -91,7 +74,6 @@ class LiveIntervals {
   [[nodiscard]] bool is_shared_phi(std::uint32_t inst) const { return is_shared_phi_[inst] != 0; }
   // All of it lies in one block, and none of it at its borders.
   [[nodiscard]] bool is_in_one_block(const Interval& i) const;
-  [[nodiscard]] bool overlap(const Interval& a, const Interval& b) const;
 
  private:
   struct Def {
@@ -112,7 +94,6 @@ class LiveIntervals {
   void fill(bool with_originals);
   void find_originals();
   ValueId new_value(ir::VRegId root, ir::BlockId head);
-  [[nodiscard]] bool is_whole(const ir::Operand& op) const;
   [[nodiscard]] bool is_free(const ir::Operand& op) const;
 
   const ir::Function& f_;

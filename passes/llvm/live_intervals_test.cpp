@@ -28,8 +28,8 @@ std::string segments(const std::string& blocks, std::uint32_t root) {
   const ir::Cfg cfg(f);
   const LiveIntervals intervals(f, cfg);
   std::string text;
-  for (const auto& [begin, s] : intervals.of(ir::VRegId(root)).segments)
-    text += fmt::format("{}[{}.{},{}.{})={}", text.empty() ? "" : " ", begin / 4, begin % 4, s.end / 4, s.end % 4, s.value);
+  for (const auto& [begin, end, value] : intervals.of(ir::VRegId(root)).segments)
+    text += fmt::format("{}[{}.{},{}.{})={}", text.empty() ? "" : " ", begin / 4, begin % 4, end / 4, end % 4, value);
   return text;
 }
 

@@ -27,14 +27,10 @@ class Rewrite {
  private:
   [[nodiscard]] Operand renamed(Operand op) const {
     if (!op.is_vreg()) return op;
-    const ir::Storage s = f_.storage(op);
-    const VRegId root = joiner_.find(s.root);
-    if (root == s.root) return op;
-    op.set_vreg(root);
-    op.part = s.size == f_.vreg(root).bytes() ? ir::Part() : ir::Part::from_bytes(s.offset, s.size).value();
-    return op;
+    const VRegId own = f_.root(op.vreg()), root = joiner_.find(own);
+    return root == own ? op : f_.moved_to(op, root);
   }
-  // Both are one storage now, and were two.
+  // Whether the two operands, of two roots, are one storage now.
   [[nodiscard]] bool is_joined(const Operand& a, const Operand& b) const {
     const ir::Storage s = f_.storage(a), t = f_.storage(b);
     return s.root != t.root && joiner_.find(s.root) == joiner_.find(t.root) && s.offset == t.offset && s.size == t.size;
@@ -69,7 +65,7 @@ class Rewrite {
     def.line = copy.line;
     out_.append(def, ops_);
   }
-  // Whether pairs are gone, and all that stays of the copy has been put out.
+  // Emits the pairs of a copy that stay, if some are erased. Returns whether that was so.
   bool drop_pairs(std::uint32_t n, Inst i) {
     const auto ops = f_.operands_of(i);
     const ir::CopyPairs pairs = ir::copy_pairs(ops);
@@ -79,7 +75,7 @@ class Rewrite {
     if (kept.size() == pairs.size()) return false;
     if (kept.empty()) return true;
     ops_.clear();
-    // Nothing binds a copy that is inserted.
+    // The operands of an inserted copy are free.
     const auto free = [&](Operand op) {
       op = renamed(op);
       op.tied = ir::kNotTied;

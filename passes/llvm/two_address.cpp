@@ -59,11 +59,7 @@ class TwoAddress {
     out.append(i, ops);
   }
 
-  [[nodiscard]] bool is_whole_root(const Operand& op) const {
-    if (!op.is_vreg()) return false;
-    const ir::Storage s = f_.storage(op);
-    return s.size == f_.vreg(s.root).bytes();
-  }
+  [[nodiscard]] bool is_whole_root(const Operand& op) const { return op.is_vreg() && f_.is_whole(op); }
   [[nodiscard]] bool mentions(const Inst& i, VRegId root) const {
     const auto ops = f_.operands_of(i);
     return std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.is_vreg() && f_.root(op.vreg()) == root; });
@@ -130,13 +126,11 @@ class TwoAddress {
       const bool is_of_other_tie =
           m != at && std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.is_tied() && op.tied == m; });
       if (is_of_other_tie) continue;
-      const ir::Storage s = f_.storage(ops[m]);
-      out[m].set_vreg(def);
-      out[m].part = s.size == u.bytes() ? ir::Part() : ir::Part::from_bytes(s.offset, s.size).value();
+      out[m] = f_.moved_to(out[m], def);
     }
   }
 
-  // The copies behind n that are all that still reads `use`, if they can stand before n. None where something else reads it.
+  // The copies behind n, if no other instruction behind it reads `use` and they can all stand before n. Otherwise nullopt.
   [[nodiscard]] std::optional<std::vector<std::uint32_t>> movable(BlockId b, std::uint32_t n, VRegId def, VRegId use,
                                                                   std::uint32_t end) const {
     if (live_.is_live_out(b, use) && !is_killed_behind(n, use, end)) return std::nullopt;

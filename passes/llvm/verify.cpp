@@ -9,7 +9,7 @@
 namespace regduel::passes::llvm {
 namespace {
 
-// What is wrong with the intervals, or nothing.
+// The first fault of the intervals; empty if there is none.
 std::string fault_in_intervals(const ir::Function& f) {
   const ir::Cfg cfg(f);
   const LiveIntervals intervals(f, cfg);
@@ -44,9 +44,9 @@ std::string fault_in_intervals(const ir::Function& f) {
   }
   for (std::size_t v = 0; v < f.vregs.size(); ++v) {
     Slot end = 0;
-    for (const auto& [begin, segment] : intervals.of(ir::VRegId(v)).segments) {
-      if (begin < end || segment.end <= begin) return fmt::format("%{} has segments that overlap", v);
-      end = segment.end;
+    for (const live::Segment& s : intervals.of(ir::VRegId(v)).segments) {
+      if (s.begin < end || s.end <= s.begin) return fmt::format("%{} has segments that overlap", v);
+      end = s.end;
     }
   }
   return "";

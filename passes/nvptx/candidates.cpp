@@ -34,7 +34,6 @@ class Collector {
 
  private:
   [[nodiscard]] std::uint32_t number(const Inst& i) const { return static_cast<std::uint32_t>(&i - f_.insts.data()); }
-  [[nodiscard]] bool is_whole(const Storage& s) const { return s.size == f_.vreg(s.root).bytes(); }
 
   void find_parameters() {
     is_argument_.assign(f_.vregs.size(), 0);
@@ -51,9 +50,9 @@ class Collector {
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       const Storage def = f_.storage(pairs[k].def), use = f_.storage(pairs[k].use), origin = origins_.of(n, k);
       if (!origin.root.is_valid()) continue;
-      Kind kind = is_whole(def) ? Kind::Copy : Kind::Subreg;
+      Kind kind = f_.is_whole(def) ? Kind::Copy : Kind::Subreg;
       int family = nvptx::family(type_class(f_.vreg(origin.root)), type_class(f_.vreg(def.root)));
-      if (origins_.is_through(n, k)) kind = is_whole(def) && !is_whole(use) ? Kind::Extract : Kind::Insert;
+      if (origins_.is_through(n, k)) kind = f_.is_whole(def) && !f_.is_whole(use) ? Kind::Extract : Kind::Insert;
       if (kind == Kind::Copy && (is_argument_[def.root.index()] != 0 || is_result_[use.root.index()] != 0)) {
         kind = Kind::Parameter;
         if (family < kFirstCrossClass) family = is_argument_[def.root.index()] != 0 ? kParameterIn : kParameterOut;
@@ -68,7 +67,7 @@ class Collector {
     const Storage def = f_.storage(ops[0]);
     for (std::size_t k = 1; k < ops.size(); ++k) {
       const Storage use = f_.storage(ops[k]);
-      if (!is_whole(def) || !is_whole(use) || !may_become_one(f_.vreg(def.root), f_.vreg(use.root))) continue;
+      if (!f_.is_whole(def) || !f_.is_whole(use) || !may_become_one(f_.vreg(def.root), f_.vreg(use.root))) continue;
       add(Kind::Phi, nvptx::family(type_class(f_.vreg(use.root)), type_class(f_.vreg(def.root))), def.root, use.root, from[k - 1],
           number(i), k - 1);
     }
@@ -124,14 +123,12 @@ std::vector<char> participants(const Function& f) {
     takes_part[v] = f.vregs[v].alias.is_valid() || f.vregs[v].is_architectural() ? 0 : 1;
   std::vector<std::uint32_t> written_in(f.vregs.size(), 0);  // by root: 1 + the last block with a phi of it
   for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
-    for (const Inst& i : f.insts_of(ir::BlockId(b))) {
-      if (!i.is_phi()) break;
+    for (const Inst& i : f.phis_of(ir::BlockId(b)))
       for (const Operand& op : f.operands_of(i)) {
         const Storage s = f.storage(op);
-        if (s.size != f.vreg(s.root).bytes()) takes_part[s.root.index()] = 0;
+        if (!f.is_whole(s)) takes_part[s.root.index()] = 0;
         if (op.writes() && std::exchange(written_in[s.root.index()], b + 1) == b + 1) takes_part[s.root.index()] = 0;
       }
-    }
   return takes_part;
 }
 

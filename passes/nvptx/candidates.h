@@ -1,4 +1,4 @@
-// What can be coalesced: one candidate for each move of a copy or a phi whose two ends may become one vreg.
+// The candidates for coalescing: one for each move of a copy or a phi whose two ends may become one vreg.
 //
 // Source: source 004, "Coalesce Candidate Record", "Sub-Register Handling", phases 1 and 2. The source numbers six kinds and names
 // the first three; here they are
@@ -8,9 +8,8 @@
 //   4 insert     a whole to a part, where it was extracted from the same part of something else before
 //   5 parameter  whole to whole, one of the two fixed as an operand of a call, a ret or abi.entry
 //   6 phi        one use of a phi to its def
-// What is wider than 64 bits is no candidate as a whole, but its first piece is, and the further ones inherit: where the
-// first becomes one with a piece of another vreg, they must with the pieces beside that one, or none does.
-// Tested by candidates_test.cpp.
+// Of a vreg wider than 64 bits the first piece is the candidate, and the further pieces inherit: they are merged with the pieces of
+// the other vreg together with the first, or none is. Tested by candidates_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +44,8 @@ struct Candidate {
   boost::container::static_vector<SubOperand, kMaxPieces> sub_operands;  // one for each piece of the two roots
 };
 
-// By root: takes part. Not the architectural ones, nor those of which a phi names a part by an alias: in a phi only a vreg can
-// stand, and none is there for that part of another root. Nor those that two phis of one block write, of which the last one counts.
+// By root, whether it takes part. Three kinds do not: architectural roots; roots of which a phi names a part by an alias, because a
+// phi has only vregs as operands, and another root has none for that part; and roots that two phis of one block write.
 [[nodiscard]] std::vector<char> participants(const ir::Function& f);
 
 struct CandidateOptions {

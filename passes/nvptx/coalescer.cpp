@@ -67,8 +67,7 @@ Priority Coalescer::priority(const Candidate& c) {
 bool Coalescer::is_local(VRegId root, BlockId b) const {
   for (int k = 0; k < merged_.pieces(root); ++k) {
     const Segments& segments = merged_.interval(root, k).segments;
-    if (!segments.empty() && (segments.begin()->lower() < slots_.begin(b) || segments.rbegin()->upper() >= slots_.end(b)))
-      return false;
+    if (!segments.empty() && (segments.front().begin < slots_.begin(b) || segments.back().end >= slots_.end(b))) return false;
   }
   return true;
 }
@@ -106,7 +105,7 @@ Outcome Coalescer::attempt(std::uint32_t candidate) {
 
 void Coalescer::merge(const Candidate& c, VRegId x, VRegId y) {
   ++merges_;
-  // What inherits goes the same way: the pieces of one root are merged together.
+  // The sub-operands that inherit are merged with the first: all pieces of a root go together.
   REGDUEL_CHECK(static_cast<int>(c.sub_operands.size()) == merged_.pieces(x), "a candidate has all pieces of its roots");
   if (options_.verify) merge_and_verify(x, y);
   else merged_.merge(x, y);
@@ -116,7 +115,8 @@ void Coalescer::merge_and_verify(VRegId x, VRegId y) {
   std::vector<Segments> together;
   std::vector<std::size_t> definitions;
   for (int k = 0; k < merged_.pieces(x); ++k) {
-    together.push_back(merged_.interval(x, k).segments + merged_.interval(y, k).segments);
+    together.push_back(merged_.interval(x, k).segments);
+    together.back().add(merged_.interval(y, k).segments);
     definitions.push_back(merged_.interval(x, k).definitions.size() + merged_.interval(y, k).definitions.size());
   }
   merged_.merge(x, y);
@@ -127,7 +127,7 @@ void Coalescer::merge_and_verify(VRegId x, VRegId y) {
                   fmt::format("the interval of %{} is not what its parts were", merged_.lowest(z).value));
     if (options_.trace != nullptr)
       options_.trace->line(fmt::format("verified %{}, piece {}: {} segments, {} definitions", merged_.lowest(z).value, k,
-                                       now.segments.iterative_size(), now.definitions.size()));
+                                       now.segments.size(), now.definitions.size()));
   }
 }
 

@@ -48,7 +48,7 @@ class Coalescer {
   [[nodiscard]] bool interfere(const Candidate& c, ir::VRegId x, ir::VRegId y);
   [[nodiscard]] bool is_local(ir::VRegId root, ir::BlockId b) const;
   void merge(const Candidate& c, ir::VRegId x, ir::VRegId y);
-  // Equivalence verification: what has become of the two is what they were together.
+  // Equivalence verification: the merged intervals are the union of the two.
   void merge_and_verify(ir::VRegId x, ir::VRegId y);
   void trace(const Candidate& c, std::string_view what) const;
 

@@ -44,7 +44,7 @@ bool Interference::is_blocked(VRegId mine, VRegId other, int piece, Point from, 
       d = definitions.erase(d);
       continue;
     }
-    // Written by one instruction, or by the phis of one block: two values, but for a def and what it is tied to.
+    // Two writes of one instruction, or of the phis of one block, make two values, except a def and its tied use.
     for (auto [o, end] = others.equal_range(d->at, ByPoint()); o != end; ++o) {
       const bool is_tied = o->inst == d->inst && o->operand == d->operand && (o->makes == Makes::Tie) != (d->makes == Makes::Tie);
       if (!is_tied && !is_gone(*o, other)) return true;
@@ -60,13 +60,11 @@ bool Interference::is_blocked(VRegId mine, VRegId other, int piece, Point from, 
 bool Interference::ask(VRegId x, VRegId y) {
   const int pieces = REGDUEL_PLANTED("nvptx-high-half-unasked") ? 1 : merged_.pieces(x);
   for (int k = 0; k < pieces; ++k) {
-    const Segments *few = &merged_.interval(x, k).segments, *many = &merged_.interval(y, k).segments;
-    if (few->iterative_size() > many->iterative_size()) std::swap(few, many);
-    for (const Segment& s : *few)
-      for (auto [m, end] = many->equal_range(s); m != end; ++m) {
-        const Point from = std::max(s.lower(), m->lower()), to = std::min(s.upper(), m->upper());
-        if (is_blocked(x, y, k, from, to) || is_blocked(y, x, k, from, to)) return true;
-      }
+    const auto differ = [&](const Segment& s, const Segment& t) {
+      const Point from = std::max(s.begin, t.begin), to = std::min(s.end, t.end);
+      return is_blocked(x, y, k, from, to) || is_blocked(y, x, k, from, to);
+    };
+    if (live::any_overlap(merged_.interval(x, k).segments, merged_.interval(y, k).segments, differ)) return true;
   }
   return false;
 }

@@ -3,13 +3,13 @@
 //   x and y interfere  <=>  one is written at a point where the other is live, or written too,
 //                           and the write is not one of a copy that makes them equal
 //
-// Source: source 004, "Interference Check". What the source calls the already-coalesced set are the instructions that have nothing
-// left to do once the two are one: they are no definitions any more. Members are copies within one of the two, copies from one to
-// the other, phis of which all uses are among the two, and ties of a def to a use that dies there. So `%1 = copy %0` does not stand
-// between %0 and %1 though both live on: they are equal until one of them is written (Chaitin 1982). A copy from a third vreg stops
-// standing between x and y once the third has become one with either: hence the second heap (worklist.h).
+// Source: source 004, "Interference Check". The source's already-coalesced set are the instructions that have nothing left to do
+// once the two are one, and so define nothing. Its members are copies within one of the two, copies from one to the other, phis
+// all of whose uses are among the two, and ties of a def to a use that dies there. So `%1 = copy %0` does not make %0 and %1
+// interfere though both live on: they are equal until one of them is written (Chaitin 1982). A copy from a third vreg no longer
+// makes x and y interfere once the third has been merged with either, which is why there is a second heap (worklist.h).
 //
-// Only what overlaps is looked at: the segments of the one with fewer, in the tree of the other, and the definitions there.
+// The check looks only at overlaps: at the segments of the smaller range in the tree of the larger, and at the definitions there.
 // Tested by interference_test.cpp.
 #pragma once
 
@@ -43,9 +43,9 @@ class Interference {
   [[nodiscard]] bool ask(ir::VRegId x, ir::VRegId y);
   // Among the definitions of `mine` in [from, to), where `other` is live.
   [[nodiscard]] bool is_blocked(ir::VRegId mine, ir::VRegId other, int piece, Point from, Point to);
-  // It has nothing left to do, and goes.
+  // Whether the definition has nothing left to do and can be erased.
   [[nodiscard]] bool is_gone(const Definition& d, ir::VRegId mine) const;
-  // It leaves x and y equal.
+  // Whether the definition leaves x and y equal.
   [[nodiscard]] bool keeps_equal(const Definition& d, ir::VRegId x, ir::VRegId y) const;
 
   const ir::Function& f_;

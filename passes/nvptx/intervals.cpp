@@ -33,7 +33,7 @@ class IntervalBuilder {
     out_.intervals_.resize(next);
     written_in_.assign(f_.vregs.size(), 0);
     for (std::size_t b = 0; b < f_.blocks.size(); ++b) block(BlockId(b));
-    // Only now: a node that is in a tree stays where it is.
+    // The trees are built last, because a node must not move once it is in a tree.
     for (std::size_t n = 0; n < made_.size(); ++n) out_.nodes_.push_back(made_[n].second);
     for (std::size_t n = 0; n < made_.size(); ++n) out_.intervals_[made_[n].first].definitions.insert(out_.nodes_[n]);
     out_.live_through_.build_from(
@@ -41,7 +41,7 @@ class IntervalBuilder {
   }
 
  private:
-  // What is known, below the point that has been reached, of a piece that is live there.
+  // A piece that is live below the point that the walk has reached.
   struct Live {
     Point until = 0;        // 0 = it is not live
     Point first_write = 0;  // the highest definition met that needs what was there; 0 = none
@@ -69,7 +69,7 @@ class IntervalBuilder {
     touched_.push_back(n);
     live_[n].until = until;
   }
-  void add_segment(std::uint32_t n, Point begin, Point end) { out_.intervals_[n].segments.add(Segment(begin, end)); }
+  void add_segment(std::uint32_t n, Point begin, Point end) { out_.intervals_[n].segments.add(begin, end); }
 
   // visit(node, whether the storage covers all of it) for each piece that the storage overlaps.
   template <class Visit>
@@ -146,7 +146,7 @@ class IntervalBuilder {
     const VRegId other = f_.root(ops[def].vreg());
     if (use.root == other) return;
     each_piece(use, [&](std::uint32_t n, bool) {
-      if (live_[n].until != 0) return;  // it lives on: a copy is needed anyway
+      if (live_[n].until != 0) return;  // the use lives on, so a copy is needed anyway
       Definition d;
       d.at = writes;
       d.inst = inst;

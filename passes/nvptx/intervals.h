@@ -4,9 +4,9 @@
 //   point   2 * slot = reads, 2 * slot + 1 = writes; in the order in which blocks and instructions stand
 //   segment half-open [begin, end) of points in which a piece is live or just written
 //
-// Source: source 004, phases 2 and 3, "Interval Tree", "MachineOperand Pointer Encoding". Segments are a Boost.ICL set, definitions a
-// red-black tree of Boost.Intrusive, ordered by point: one set is poured into another without allocation. Operands beside the
-// normal ones:
+// Source: source 004, phases 2 and 3, "Interval Tree", "MachineOperand Pointer Encoding". Segments, without values, are a
+// red-black tree ordered by point (live/segments.h), and definitions are one of Boost.Intrusive, so that one set is poured into
+// another without allocation. Operands beside the normal ones:
 //   tied      the def takes the register of the use: where the use dies, its piece ends behind the write, and the write is a
 //             definition of it that only the tied def may share
 //   implicit  a guarded def and a def of a part need what was there: they end no life. As first ones they begin one.
@@ -19,18 +19,16 @@
 #include <tuple>
 #include <vector>
 
-#include <boost/icl/interval_set.hpp>
 #include <boost/intrusive/set.hpp>
 
 #include "ir/cfg.h"
 #include "ir/program.h"
+#include "passes/live/segments.h"
 #include "passes/nvptx/origins.h"
 
 namespace regduel::passes::nvptx {
 
-using Point = std::uint32_t;
-using Segment = boost::icl::right_open_interval<Point>;
-using Segments = boost::icl::interval_set<Point, std::less, Segment>;
+using live::Point, live::Segment, live::Segments;
 
 class Slots {
  public:

@@ -14,8 +14,7 @@ namespace {
 std::string show(const testing::Prepared& s, int root, int piece = 0) {
   const LiveInterval& i = s.intervals.of(ir::VRegId(root), piece);
   std::string text;
-  for (const Segment& segment : i.segments)
-    text += "[" + std::to_string(segment.lower()) + "," + std::to_string(segment.upper()) + ")";
+  for (const Segment& segment : i.segments) text += "[" + std::to_string(segment.begin) + "," + std::to_string(segment.end) + ")";
   for (const Definition& d : i.definitions) text += " " + std::to_string(d.at) + "vcpt"[static_cast<std::size_t>(d.makes)];
   return text;
 }

@@ -44,7 +44,7 @@ std::int64_t Merged::weight(VRegId root) {
 
 std::size_t Merged::size(VRegId root) const {
   std::size_t n = 0;
-  for (int k = 0; k < pieces(root); ++k) n += interval(root, k).segments.iterative_size() + interval(root, k).definitions.size();
+  for (int k = 0; k < pieces(root); ++k) n += interval(root, k).segments.size() + interval(root, k).definitions.size();
   return n;
 }
 
@@ -52,7 +52,7 @@ void Merged::merge(VRegId a, VRegId b) {
   if (size(a) < size(b)) std::swap(a, b);
   for (int k = 0; k < pieces(a); ++k) {
     LiveInterval &into = interval(a, k), &from = interval(b, k);
-    for (const Segment& s : from.segments) into.segments.add(s);
+    into.segments.add(from.segments);
     from.segments.clear();
     while (!from.definitions.empty()) {
       Definition& d = *from.definitions.begin();

@@ -26,7 +26,7 @@ TEST(Merged, PoursIntervalsTogetherUnderTheLowestNumber) {
   s.merge(0, 2);
   EXPECT_EQ(s.merged.lowest(ir::VRegId(2)), ir::VRegId(0));
   const LiveInterval& i = s.merged.interval(s.merged.find(ir::VRegId(1)), 0);
-  EXPECT_EQ(i.segments.iterative_size(), 1u) << "they touch";
+  EXPECT_EQ(i.segments.size(), 1u) << "they touch";
   EXPECT_EQ(i.definitions.size(), 3u);
   EXPECT_EQ(s.merged.version(s.merged.find(ir::VRegId(0))), 2u);
 }

@@ -12,7 +12,7 @@ using ir::Inst;
 using ir::Operand;
 using ir::Storage;
 
-// That two storages hold the same bytes.
+// Two storages that hold the same bytes.
 struct Fact {
   Storage a, b;
 };
@@ -32,7 +32,7 @@ class Facts {
       std::erase_if(facts_, [&](const Fact& fact) { return fact.a.overlaps(s) || fact.b.overlaps(s); });
     }
   }
-  // What an instruction has moved. Requires that forget_what_is_written() has been told of it.
+  // Adds the moves of an instruction. Requires that forget_what_is_written() has been called for it.
   void learn(const Inst& i) {
     const auto ops = f_.operands_of(i);
     if (ir::is_guarded(ops)) return;
@@ -66,7 +66,7 @@ class Facts {
   }
 
  private:
-  [[nodiscard]] bool is_piece(const Operand& op) const { return f_.storage(op).size != f_.vreg(f_.root(op.vreg())).bytes(); }
+  [[nodiscard]] bool is_piece(const Operand& op) const { return !f_.is_whole(op); }
   [[nodiscard]] bool is_written(std::span<const Operand> ops, const Storage& s) const {
     const auto defs = ir::defs_of(ops);
     return std::any_of(defs.begin(), defs.end(), [&](const Operand& op) { return f_.storage(op).overlaps(s); });

@@ -1,13 +1,13 @@
-// Where what a copy moves comes from: the operand that it reads, or, for an extract and an insert, what stood there before.
+// The origin of the value that a copy moves: the operand that it reads or, for an extract and an insert, the value that stood there
+// before.
 //
 //   %q.d0 = copy %a     // insert                       %a = copy %q.d0     // extract
 //   %b = copy %q.d0     // extract: its origin is %a    %r.d0 = copy %a     // insert: its origin is %q.d0
 //
-// In RIR a vreg of 64 bits cannot become the half of a quad: each instruction that names it would ask for four registers where it
-// asked for two. But where an insert and an extract of one piece meet in a block, the second is a copy between two vregs of one
-// shape, and these can be merged. The same holds for the pieces of a pack and an unpack.
-// Source: source 004, "Sub-Register Handling": which vregs are wide and paired, and that their halves are tracked.
-// Tested by origins_test.cpp.
+// In RIR a vreg of 64 bits cannot become the half of a quad, because each instruction that names it would ask for four registers
+// where it asked for two. But where an insert and an extract of one piece meet in a block, the second is a copy between two vregs
+// of one shape, and these can be merged. The same holds for the pieces of a pack and an unpack. Source: source 004, "Sub-Register
+// Handling": which vregs are wide and paired, and that their halves are tracked. Tested by origins_test.cpp.
 #pragma once
 
 #include <cstdint>

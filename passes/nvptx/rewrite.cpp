@@ -16,10 +16,7 @@ using ir::VRegId;
 class Rewriter {
  public:
   Rewriter(const Function& f, const Coalescer& coalescer, ir::Fuel* fuel) : f_(f), coalescer_(coalescer), fuel_(fuel) {
-    for (std::size_t v = 0; v < f.vregs.size(); ++v) {
-      const VRegId root = f.root(VRegId(v));
-      name_of_.push_back(coalescer.name_of(root));
-    }
+    for (std::size_t v = 0; v < f.vregs.size(); ++v) name_of_.push_back(coalescer.name_of(f.root(VRegId(v))));
   }
 
   Function run() {
@@ -41,12 +38,8 @@ class Rewriter {
   [[nodiscard]] VRegId name_of(VRegId v) const { return name_of_[v.index()]; }
   [[nodiscard]] Operand renamed(Operand op) const {
     if (!op.is_vreg()) return op;
-    const Storage s = f_.storage(op);
-    const VRegId name = name_of(s.root);
-    if (name == s.root) return op;
-    op.part = s.size == f_.vreg(s.root).bytes() ? ir::Part() : ir::Part::from_bytes(s.offset, s.size).value();
-    op.set_vreg(name);
-    return op;
+    const VRegId own = f_.root(op.vreg()), name = name_of(own);
+    return name == own ? op : f_.moved_to(op, name);
   }
   [[nodiscard]] bool has_nothing_to_do(const Inst& i) {
     if ((!i.is_copy() && !i.is_phi()) || gives_up_registers(f_, i)) return false;

@@ -1,11 +1,12 @@
-// The table of operand types: which of eight type classes a vreg belongs to, and whether it takes part in coalescing.
+// The table of operand types: the type class of a vreg, of eight, and whether the vreg takes part in coalescing.
 //
 // Source: source 004, "Opcode Classification", "Register Class Constraints". The classes are disjoint: %r and %f are 32 bits both
 // and never become one register. Seven of them follow from what the source names (predicates, integers of 16, 32 and 64 bits,
-// floats of 32 and 64, and what is wider than 64 bits); the eighth are floats of 16 bits, the one type of PTX that RIR tells apart
-// and the seven leave out. Values of 8 bits are held in registers of 16, as PTX holds them. Of the type codes 12, 13 and 15 are the
-// source's; the others stand around them. What is wider than 64 bits has its participation bit cleared: it is coalesced by its
-// pieces of 64 bits, of which each is of an integer or a float class (DECISIONS, "Coalescing"). Tested by type_classes_test.cpp.
+// floats of 32 and 64, and what is wider than 64 bits); the eighth are floats of 16 bits, the one type of PTX that RIR tells
+// apart and the seven leave out. Values of 8 bits are held in registers of 16, as PTX holds them. Of the type codes 12, 13 and 15
+// are the source's; the others stand around them. A vreg wider than 64 bits has its participation bit cleared and is coalesced by
+// its pieces of 64 bits, each of which is of an integer or a float class (DECISIONS, "Coalescing"). Tested by
+// type_classes_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ inline constexpr int kMaxPieces = 4;  // 256 bits
 
 [[nodiscard]] TypeClass type_class(const ir::VReg& v);
 [[nodiscard]] constexpr std::uint8_t type_code(TypeClass c) { return static_cast<std::uint8_t>(10 + static_cast<int>(c)); }
-// The row of a vreg. Architectural vregs do not take part: they have their registers for themselves.
+// The row of a vreg. Architectural vregs do not take part, because they have their registers for themselves.
 [[nodiscard]] OperandType operand_type(const ir::VReg& v);
 
 // 1 up to 64 bits, then one for each 64 bits begun: a vreg of 96 bits has one of 64 and one of 32.

@@ -11,7 +11,7 @@ struct Entry {
   Priority priority;
   std::uint32_t candidate = 0;
 };
-// The heap gives what is greatest: what comes last is least.
+// The heap gives its greatest entry, so the entry that comes last is the least.
 struct ComesAfter {
   bool operator()(const Entry& a, const Entry& b) const {
     return std::tuple(~a.priority.frequency, a.priority.number, ~a.priority.weight, a.candidate) >

@@ -84,10 +84,8 @@ class Construction {
               mention(i.first_operand + k, killing);
       }
       for (const BlockId s : cfg_.successors(b))
-        for (const Inst& i : f_.insts_of(s)) {
-          if (!i.is_phi()) break;
-          const auto from = f_.targets_of(i);
-          const auto k = static_cast<std::size_t>(std::find(from.begin(), from.end(), b) - from.begin()) + 1;
+        for (const Inst& i : f_.phis_of(s)) {
+          const std::size_t k = f_.phi_use_from(i, b);
           if (is_candidate(f_.operands_of(i)[k])) mention(i.first_operand + k, false);
         }
     }
@@ -149,7 +147,7 @@ class Construction {
         in = now;
         changed = true;
       }
-      // A loop that nothing leads into: what comes round it is undefined.
+      // No version comes into the loop from outside, so it is undefined there.
       if (!changed)
         for (const BlockId b : live_)
           if (in_[b.index()] == kUnknown) {

@@ -9,13 +9,14 @@
 //   out(p) = that of the last killing def in p, else in(p)
 // until nothing changes; then phis of one version and themselves are taken out, until there are none.
 //
-// The first version keeps the vreg, each other one gets a new vreg declared alike. What does not kill, a def under a guard or of a
-// part, and a def-use, writes the version that is there: these vregs have several defs afterwards as well. As they are stay
+// The first version keeps the vreg, and each other one gets a new vreg declared alike. A def that does not kill (under a guard,
+// of a part, or a def-use) writes the version that is there, so such vregs have several defs afterwards as well. These stay as
+// they are:
 //   - vregs bound to a register, architectural ones, aliases and what has aliases;
 //   - a vreg that would need a phi in the entry block, where there is none (a loop onto the entry);
-//   - what the fuel does not pay for ("split-into-versions").
-// No choice of registers hangs on it: ties, fixed operands and clobbers stay with their operands, and no instruction reads or
-// writes more vregs than before. Tested by ssa_test.cpp, properties/passes_test.cpp.
+//   - vregs that the fuel does not pay for ("split-into-versions").
+// Ties, fixed operands and clobbers stay with their operands, and no instruction reads or writes more vregs than before, so the
+// pass decides nothing about registers. Tested by ssa_test.cpp, properties/passes_test.cpp.
 #pragma once
 
 #include "passes/pass.h"

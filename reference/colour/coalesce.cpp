@@ -15,7 +15,7 @@ class Coalescer {
 
   Coalesced run() {
     std::vector<CopyPair> pairs = g_.copies();
-    // A merge lowers degrees, and so may make possible what was not; each pass but the last merges something.
+    // A merge lowers degrees, so it may make other merges possible. Each pass but the last merges something.
     for (bool changed = true; changed && !pairs.empty();) {
       changed = false;
       std::size_t kept = 0;
@@ -65,7 +65,7 @@ class Coalescer {
       return false;
     }
     if (!conservative_) return true;
-    // Were all neighbours significant, and none that of both.
+    // True even if all neighbours were significant and none of them a neighbour of both.
     if (g_.shape(a) == g_.shape(b) && g_.squeeze(a) + g_.squeeze(b) < merged_positions) return true;
     mark_neighbours(b);
     if (briggs(a, b, merged_positions)) return true;
@@ -77,7 +77,7 @@ class Coalescer {
 
   [[nodiscard]] bool is_significant(NodeId m) { return is_significant(g_.squeeze(m), positions(m)); }
 
-  // Until others are marked.
+  // The marks hold until other nodes are marked.
   void mark_neighbours(NodeId n) {
     stamp_ += 2;
     g_.for_listed(n, [&](NodeId m) { seen_[m] = stamp_; });

@@ -80,8 +80,8 @@ void FileGraph::FoundEdges::filter(Keep&& keep) {
   }
 }
 
-// Keeps of each edge the first time that it was found. The list has at least doubled since the last time: that takes constant time
-// an edge, and the list at most twice the memory of what is kept, and what its pieces lost.
+// Keeps of each edge the first time that it was found. The list has at least doubled since the last call, so an edge costs constant
+// time, and the list takes at most twice the memory of what is kept, besides the ends of its pieces.
 void FileGraph::drop_duplicates() {
   struct Seen {
     NodeId to;
@@ -208,7 +208,7 @@ int FileGraph::added_up_squeeze(NodeId n) const {
 }
 
 bool FileGraph::has_edge(NodeId a, NodeId b) const {
-  // Either both list each other or neither does.
+  // If one lists the other, both do, so the shorter list answers.
   if (edges_->of(a).size() > edges_->of(b).size()) std::swap(a, b);
   const auto listed = edges_->of(a);
   if (std::ranges::find(listed, b) != listed.end()) return true;
@@ -304,7 +304,7 @@ void FileGraph::merge(NodeId kept, NodeId gone) {
     marked_for_[m] = gone;
     nodes_[m].squeeze += after[nodes_[m].shape] - before[nodes_[m].shape];
   });
-  // Those of both see one node where there were two; those of the one that is gone see the other.
+  // Neighbours of both nodes have one neighbour in their place; neighbours of the gone node alone get the kept one.
   for_neighbours(gone, [&](NodeId m) {
     nodes_[m].squeeze -= of_gone[nodes_[m].shape];
     if (marked_for_[m] == gone) return;

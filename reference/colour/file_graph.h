@@ -26,7 +26,7 @@ using ir::UnitSet;
 using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = 0xFFFFFFFFu;
 
-// Above the cost of any number of refills: that of local temps and precoloured nodes.
+// The cost of local temps and precoloured nodes, above that of any number of refills.
 inline constexpr std::uint64_t kInfiniteCost = std::uint64_t{1} << 43;
 
 struct CopyPair {
@@ -34,8 +34,8 @@ struct CopyPair {
   std::uint64_t weight = 0;  // frequency of the block
 };
 
-// Each attempt to colour coalesces a copy of the graph. Copies share the edges found while building; those that coalescing adds
-// stand beside them.
+// Each attempt to colour coalesces a copy of the graph. All copies share the edges found while building; each keeps those that its
+// coalescing adds beside them.
 class FileGraph {
  public:
   // --- building: nodes, then finish_nodes(), then edges, then finish()
@@ -65,7 +65,7 @@ class FileGraph {
   }
   void set_cost(NodeId n, std::uint64_t cost) { nodes_[n].cost = std::min(kInfiniteCost - 1, cost); }
   void note_pressure(int units) { max_live_ = std::max(max_live_, units); }
-  // Nodes that may well interfere with each other, all of them: finish() makes a clique of those that do.
+  // Nodes most of which interfere with each other. finish() makes a clique of some that all do.
   std::vector<NodeId>& crowd() { return crowd_; }
 
   // --- reading
@@ -83,7 +83,7 @@ class FileGraph {
   [[nodiscard]] const std::vector<CopyPair>& copies() const { return copies_; }
   [[nodiscard]] const std::vector<CopyPair>& hints() const { return hints_; }
   [[nodiscard]] int max_live() const { return max_live_; }  // units live at the worst point
-  // Units of some nodes that interfere with each other, all of them: no colouring has fewer, whatever is coalesced before.
+  // The units of a clique. No colouring has fewer, whatever is coalesced before.
   [[nodiscard]] int clique_units() const { return clique_units_; }
   // The same of a clique with n whose members may stand only where n may. Cost O(edges). Requires nothing merged, n not fixed.
   [[nodiscard]] int confined_clique_units(NodeId n) const;
@@ -107,7 +107,7 @@ class FileGraph {
   [[nodiscard]] bool has_edge(NodeId a, NodeId b) const;
   // Requires both not merged.
   [[nodiscard]] bool interferes(NodeId a, NodeId b) const;
-  // Calls f for each node that has or had an edge to n: merged and fixed ones are among them.
+  // Calls f for each node that has or had an edge to n, with merged and fixed ones among them.
   template <class F>
   void for_listed(NodeId n, F&& f) const {
     for (const NodeId m : edges_->of(n)) f(m);
@@ -145,7 +145,7 @@ class FileGraph {
   [[nodiscard]] UnitSet positions(NodeId n, const UnitSet& available) const {
     return (available - forbidden(n)).positions(nodes_[n].units, nodes_[n].align_log2);
   }
-  // False: nothing is forbidden to it.
+  // Whether any unit is forbidden to the node.
   [[nodiscard]] bool is_restricted(NodeId n) const { return nodes_[n].forbidden != 0; }
   // How many positions there are, for each shape of a node to which nothing is forbidden.
   [[nodiscard]] std::vector<int> free_positions(const UnitSet& available) const;
@@ -160,7 +160,7 @@ class FileGraph {
   // `gone` becomes a part of `kept`, which takes on the stricter alignment, and gone's register where gone is fixed.
   // Cost O(neighbours of the two).
   void merge(NodeId kept, NodeId gone);
-  // To be called after all merges: makes find() cost O(1). Cost O(nodes).
+  // To be called after all merges. From then on find() costs O(1). Cost O(nodes).
   void flatten();
 
  private:
@@ -176,7 +176,7 @@ class FileGraph {
     NodeId merged_into = kNoNode, next_member = kNoNode;
     std::uint32_t first_added = kNoEdge, last_added = kNoEdge;  // into added_
   };
-  // Some of those of one node, in the order in which they came: a cache line of them, for the lists of a node are walked often.
+  // Some of the edges of one node, in the order in which they came. They fill a cache line, because these lists are walked often.
   struct AddedEdges {
     std::array<NodeId, 14> to;
     std::uint32_t size;

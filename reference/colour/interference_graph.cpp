@@ -32,7 +32,7 @@ class Builder {
   }
 
  private:
-  // What is asked of each pair of temps, in one word a temp.
+  // The properties of a temp that the builder asks for at each pair of temps, packed into one word.
   class Vertex {
    public:
     Vertex() = default;
@@ -112,8 +112,8 @@ class Builder {
     if (!a.is_fixed()) g.forbid(a.node(), units_of(fixed_b));
     if (!b.is_fixed()) g.forbid(b.node(), units_of(fixed_a));
   }
-  // Whether the two can only be in one tuple or in disjoint ones. Then, and only then, may a copy's def go where its source
-  // lives on: tuples that overlap in part would let the copy destroy its source.
+  // Whether the two can only be in one tuple or in disjoint ones. Only then may a copy's def go where its source lives on, because
+  // a copy between tuples that overlap in part would destroy its source.
   [[nodiscard]] bool in_step(TempId a, TempId b) const {
     const Temp &ta = code_.temps[a], &tb = code_.temps[b];
     return ta.units == tb.units && ta.units <= 1 << std::min(ta.align_log2, tb.align_log2);
@@ -129,7 +129,7 @@ class Builder {
   bool visit(std::uint32_t i, const LiveSet& live, std::uint64_t freq) {
     const CodeInst& inst = code_.insts[i];
     const auto refs = code_.refs_of(inst);
-    // A dead copy reads nothing. It still interferes: once its def is spilled it is a store, and must not hit a slot in use.
+    // A dead copy reads nothing. Its def still interferes, because as a store, if spilled, it must not hit a slot in use.
     if (inst.kind == CodeKind::Move && !live.contains(refs[0].temp)) {
       out_.is_dead[i] = 1;
       defs(inst, refs, live);
@@ -194,7 +194,7 @@ class Builder {
       const Temp& t = code_.temps[r.temp];
       const std::size_t file = ir::index(t.file);
       touched_ = 1u << file;
-      // Beyond what is live after the instruction there can only be the temp itself.
+      // Only the temp itself can be there in addition to what is live after the instruction.
       const int units = live.units()[file] + (live.contains(r.temp) ? 0 : t.units);
       pressure_[file] = std::max(pressure_[file], units);
       return;
@@ -218,7 +218,7 @@ class Builder {
     }
   }
 
-  // A crowd of no more units than there are proves nothing.
+  // Takes the live temps as the crowd, if they need more units than there are: a smaller crowd would prove nothing.
   void note_live(std::size_t file, const LiveSet& live) {
     const int units = live.units()[file];
     pressure_[file] = std::max(pressure_[file], units);

@@ -8,7 +8,7 @@
 //     with these; uses of one instruction interfere with each other, even undefined ones;
 //   - a temp that is live across a clobber cannot be in the clobbered units, nor can a def of a part of the instruction;
 //   - operands of a ret are kept out of the callee-saved registers, which hold the caller's values again there.
-// A precoloured temp has no edges: its units are *forbidden* to the temps that interfere with it.
+// A precoloured temp has no edges. Instead its units are *forbidden* to the temps that interfere with it.
 // Tested by interference_graph_test.cpp.
 #pragma once
 

@@ -22,7 +22,7 @@ namespace regduel::reference {
 
 using FileSet = ir::PerFile<bool>;
 
-// What the reachable instructions of a code do with the temps of each file.
+// How the reachable instructions of a code use the temps of each file.
 struct FileUses {
   ir::PerFile<std::vector<TempId>> temps;         // ascending; those that some of them refer to
   ir::PerFile<std::vector<std::uint32_t>> words;  // all that is compared

@@ -47,8 +47,8 @@ template <std::size_t kWords>
 Colouring select_within(const FileGraph& graph, const std::vector<NodeId>& order, const SelectOptions& options) {
   Colouring c;
   c.unit_of.assign(graph.size(), -1);
-  // Where the nodes stand so far, nothing for those that stand nowhere. What a precoloured node takes is forbidden to its
-  // neighbours anyway.
+  // The units of each node placed so far; empty for the others. The units of precoloured nodes are forbidden to their neighbours
+  // anyway.
   using Home = std::array<std::uint64_t, kWords>;
   std::vector<Home> homes(graph.size());
   for (NodeId n = 0; n < graph.size(); ++n)

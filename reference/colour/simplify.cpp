@@ -24,7 +24,7 @@ struct Candidate {
   }
 };
 
-// Nodes by excess: of each value a ring through its nodes, the one that came in last first. A link a node, and one a value.
+// Nodes by excess. The nodes of one excess form a ring, the last one pushed first. There is a link for each node and each excess.
 class LeastExcessFirst {
  public:
   // No node is in a ring so far; excesses in [0, greatest].
@@ -131,8 +131,8 @@ class NarrowestFirst {
 std::vector<NodeId> simplify(const FileGraph& graph, const UnitSet& available, Optimism optimism) {
   const bool smallest_last = optimism == Optimism::SmallestLast;
   const std::vector<int> free = graph.free_positions(available);
-  // By node: squeeze - positions while that is at least 0. Below 0 the node is trivially colourable or gone, and what happens to
-  // its neighbours is nothing to it.
+  // By node: squeeze - positions while that is at least 0. Below 0 the node is trivially colourable or gone, and its neighbours no
+  // longer matter.
   std::vector<int> excess(graph.size(), -1);
   std::vector<int> positions(smallest_last ? 0 : graph.size());
   std::vector<std::uint8_t> shapes(graph.size());

@@ -4,9 +4,9 @@
 //   tier 2   the node with the greatest  cost / max(factor x degree, 1),  if that is more than 0
 //   victim   the node with the least  cost / max(degree, 1)
 //
-// K is how many units there are. Both tiers are inverted against the textbook: what has many neighbours, or costs most, is taken
-// off first and so gets its colour last. The victim is only reached where all that is left costs nothing. What cannot be spilled
-// (temps around single instructions) is taken off last, in the order of simplify.h (DECISIONS.md: "pushed last").
+// K is the number of units. Both tiers are inverted against the textbook: what has many neighbours, or costs most, is taken
+// off first and so gets its colour last. The victim is only reached where all nodes left cost nothing. Nodes that cannot be spilled
+// (temps around single instructions) are taken off last, in the order of simplify.h (DECISIONS.md: "pushed last").
 //
 // Degrees are sums of weights: 1 a neighbour; with constraint edges 1 more where either of the two is a tuple, which alignment may
 // keep out, and the weight of each constraint edge given. Tested by tiers_test.cpp.

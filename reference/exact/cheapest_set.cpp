@@ -27,7 +27,7 @@ class Formula {
     literals_.push_back(0);
   }
 
-  // Of what was not given to a solver yet.
+  // Gives the solver the clauses that are new since the last call.
   void give_new_to(CaDiCaL::Solver& solver) {
     for (; given_ < literals_.size(); ++given_) solver.add(literals_[given_]);
   }
@@ -47,8 +47,8 @@ class Variables {
   int count_ = 0;
 };
 
-// Outputs, one literal for each count from 1: true where at least so many of the inputs are. One direction is enough: they are
-// only ever asked to be false. Clauses of all nodes of a balanced tree (Bailleux, Boufkhad 2003).
+// Outputs, one literal for each count from 1, which is true if at least so many inputs are. That direction alone is enough, because
+// the outputs are only ever asked to be false. Clauses of all nodes of a balanced tree (Bailleux, Boufkhad 2003).
 std::vector<int> count(Formula& formula, Variables& variables, std::span<const int> inputs) {
   if (inputs.size() == 1) return {inputs[0]};
   const std::vector<int> a = count(formula, variables, inputs.first(inputs.size() / 2));
@@ -94,7 +94,7 @@ namespace {
 
 using Question = CheapestSet::Question;
 
-// The question in clauses: a variable an element, and one an extra cost, true where it is paid.
+// The question in clauses, with a variable for each element and one for each extra cost, which is true if the cost is paid.
 struct Clauses {
   Variables variables;
   std::vector<int> elements, extras;
@@ -138,8 +138,8 @@ struct Clauses {
   }
 };
 
-// What a unit of each demand, and each extra cost, is worth in the dual of the linear relaxation. At least 0. Any such values make
-// a bound that holds (below), so that rounding costs nothing but tightness.
+// The worth of a unit of each demand, and of each extra cost, in the dual of the linear relaxation; at least 0. Any such values
+// make a bound that holds (see charge), so rounding costs nothing but tightness.
 struct Duals {
   std::vector<double> demands, extras;
 };
@@ -173,7 +173,7 @@ class Simplex {
     }
   }
 
-  // Of each demand, then of each extra cost.
+  // The worth of each demand, then of each extra cost.
   std::vector<double> run() {
     int idle = 0;
     for (int step = 0; step < kMostSteps; ++step) {
@@ -255,7 +255,7 @@ Duals solve_dual(const Question& q) {
 // Fractions with these denominators come out of the linear relaxation mostly.
 constexpr std::int64_t kScales[] = {1, 2, 3, 4, 6, 12};
 
-// Costs are scaled by this, so that duals are whole numbers, or nearly.
+// The factor of all costs that makes the duals whole numbers, or nearly.
 std::int64_t scale_of(const Duals& duals) {
   for (const std::int64_t scale : kScales) {
     const auto is_whole = [&](double y) {
@@ -312,7 +312,7 @@ class Search {
   }
 
  private:
-  // Rounded up: costs are whole numbers.
+  // The bound is rounded up, because costs are whole numbers.
   [[nodiscard]] std::int64_t at_least() const { return (at_least_ + scale_ - 1) / scale_; }
 
   // With y >= 0 for each demand and extra cost,
@@ -356,7 +356,7 @@ class Search {
     at_least_ += cost;
     costs_of_[-literal] -= cost;
   }
-  // So much for each of these outputs that is true.
+  // Charges the cost for each of these outputs that is true.
   void charge_count(std::vector<int> outputs, std::int64_t cost) {
     if (outputs.empty()) return;
     const int first = outputs[0];
@@ -385,7 +385,7 @@ class Search {
       const auto at = costs_of_.find(l);
       at->second -= least;
       if (at->second == 0) costs_of_.erase(at);
-      // What comes after it in its count costs the same.
+      // The next output of its count costs the same.
       if (const auto next = next_of_.find(l); next != next_of_.end())
         charge_count({next->second.begin() + 1, next->second.end()}, least);
     }

@@ -1,8 +1,8 @@
 // The exact allocators. `exact`: the fewest registers without splitting and without spilling, proved where the effort lasts.
 //
 // `exact` colours the graphs that briggs colours (program/lower.h, colour/interference_graph.h), each file by itself, with as few
-// units as there can be (fewest_units.h). No copy is coalesced first: a colouring of the merged graph is one of the whole, not the
-// other way round. Tested by exact_test.cpp.
+// units as there can be (fewest_units.h). No copy is coalesced first, because a colouring of the merged graph is one of the whole,
+// but not the other way round. Tested by exact_test.cpp.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace regduel::reference {
 
-// A knob of both that is not listed: the path of the files to which they write what they prove and the proof, each with an ending
-// of its own. Empty, which is the default: no files.
+// A knob of both that is not listed: the path of the files for each formula and its proof, each with an ending of its own. Empty,
+// which is the default, means no files.
 inline constexpr std::string_view kExactProof = "exact-proof";
 
 // name() == "exact". Ends in a correct allocation within the limits, of which a note says per file whether its registers are proved

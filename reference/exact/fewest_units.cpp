@@ -30,7 +30,7 @@ class Matrix {
   std::vector<std::uint64_t> bits_;
 };
 
-// One question: is there a colouring with these units?
+// The question whether there is a colouring with these units.
 class Question {
  public:
   Question(const FileGraph& graph, const UnitSet& available, const std::vector<NodeId>& in_turn, const Effort& effort)
@@ -140,7 +140,7 @@ class Search {
     while (k <= limit && !has_room(k)) ++k;
     result_.clique = k;
     result_.at_least = effort_.proof.empty() ? k : 1;
-    // Upwards by optimistic colouring, then downwards by the solver: the formulas that have a colouring are the easy ones.
+    // Upwards by optimistic colouring, then downwards by the solver, because formulas that have a colouring are the easy ones.
     for (; k <= limit; ++k)
       if (auto units = optimistic(first(k))) {
         result_.at_most = k;
@@ -164,7 +164,7 @@ class Search {
   }
 
  private:
-  // Nothing has to stand anywhere.
+  // The result where no node needs a unit.
   FewestUnits none() {
     result_.at_most = 0;
     for (NodeId n = 0; n < graph_.size(); ++n) result_.unit_of.push_back(graph_.fixed(n).begin());
@@ -214,7 +214,7 @@ class Search {
     return (graph_.num_built_edges() + nodes_.size()) * static_cast<std::size_t>(k);
   }
 
-  // Where units can be exchanged: the clique whose nodes fill a block each.
+  // Finds, where units can be exchanged, the clique whose nodes fill a block each.
   void find_blocks() {
     if (!effort_.proof.empty()) return;
     int block = 1;

@@ -11,9 +11,8 @@
 //   y(n, u)   node n holds unit u: of each x(n, p), for p <= u < p + units(n). Of scalars that is x(n, u) itself
 //   not y(a, u) or not y(b, u)   for each edge and each unit that both could hold
 //
-// Units that nothing tells apart can be exchanged: where no node is restricted and none precoloured, aligned blocks of units, as
-// large as the largest alignment, may change places as a whole. So the nodes of a clique of such that fill a block each are put
-// into the blocks in turn.
+// If no node is restricted and none precoloured, aligned blocks of units as large as the largest alignment can change places as a
+// whole. So the nodes of a clique whose nodes fill a block each are put into the blocks in turn.
 //
 // The effort is counted in conflicts of the solver and not in seconds, so that the same question has the same answer everywhere.
 // Source: ours, the third corner beside both allocators. Tested by fewest_units_test.cpp, against a search

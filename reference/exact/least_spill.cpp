@@ -30,7 +30,7 @@ constexpr auto kMostWeight = static_cast<std::uint64_t>(ir::kMostWeight);
 constexpr int kQuestions = 1'000;  // to the solver, for one set
 constexpr int kMostRefutations = 100;
 
-// What is spilled, or used, at a cost: a value, or a callee-saved register that has to be saved.
+// A choice that costs: to spill a value, or to use a callee-saved register, which has to be saved.
 struct Choice {
   ir::RegFile file = ir::RegFile::R;
   TempId value = kNoTemp;  // none: the register
@@ -371,7 +371,7 @@ class LeastCost {
     return t;
   }
 
-  // What the allocation costs: saves of registers that are taken and used, too.
+  // The cost of the allocation, with the saves of callee-saved registers that it uses.
   [[nodiscard]] std::int64_t cost_of(const Trial& t) const {
     std::int64_t sum = constant_ + moves(t.lowered);
     for (const Choice& c : choices_)
@@ -426,7 +426,7 @@ class LeastCost {
     set_->demand(one_of, 1);
   }
 
-  // Spilling and computing again what costs nothing is no gain: back into registers, as far as they have room.
+  // Values that are spilled or computed again at no cost go back into registers, as far as these have room.
   void keep_what_costs_nothing(std::vector<bool>& is_taken, Trial& trial) const {
     for (Element e = 0; e < choices_.size(); ++e) {
       if (!is_taken[e] || choices_[e].cost != 0) continue;
@@ -437,7 +437,7 @@ class LeastCost {
     }
   }
 
-  // No proof: everything in memory, and then what costs most back into registers while there is a colouring.
+  // Without a proof: puts all values in memory, then the costliest back into registers while there is a colouring.
   void take_any() {
     std::vector<bool> is_taken(choices_.size(), true);
     Trial trial = try_out(is_taken);

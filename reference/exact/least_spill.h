@@ -9,10 +9,10 @@
 //                (fewest_units.h). Where that is impossible, as many others as may be are spilled as well while it stays
 //                impossible: one of those that are left has to be spilled, which is demanded from then on
 //
-// Spilling more values never makes a graph harder: what stands for a spilled value lives where the value would, so that the last
-// step demands nothing that is not needed. Values that may be coalesced share a slot, and copies within a slot vanish.
-// Source: ours; the yardstick of spilling beside both allocators. Tested by exact_test.cpp, and by
-// properties/least_spill_test.cpp against all sets of values.
+// Spilling more values never makes a graph harder, because the temps of a spilled value live where the value would. So the last
+// step demands nothing that is not needed. Values that may be coalesced share a slot, and copies within a slot vanish. Source:
+// ours; the yardstick of spilling beside both allocators. Tested by exact_test.cpp, and by properties/least_spill_test.cpp against
+// all sets of values.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// What the solver was asked, and its proof that nothing satisfies it, as two files that a checker reads: PATH.cnf (DIMACS) and
-// PATH.drat (DRAT, as text). `drat-trim PATH.cnf PATH.drat` is one.
+// A formula for the solver and its proof that nothing satisfies it, as two files for a checker such as `drat-trim PATH.cnf
+// PATH.drat`: PATH.cnf (DIMACS) and PATH.drat (DRAT, as text).
 //
-// Both are written under temporary names beside their own, and get these when the proof is finished and whole: an interrupt, a full
-// disk or an effort that does not suffice leaves no file that looks like a proof. Tested by proof_test.cpp.
+// The files are written under temporary names beside their own, which they get when the proof is finished and whole. So an
+// interrupt, a full disk or an effort that does not suffice leaves no file that looks like a proof. Tested by proof_test.cpp.
 #pragma once
 
 #include <cstdio>

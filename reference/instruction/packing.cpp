@@ -12,9 +12,9 @@ namespace regduel::reference {
 namespace {
 
 // The items of one moment, placed one behind the other, each at the first place that is left to its group above the one before.
-// Whether the others fit above depends on which are placed, by group, and on where the last one ends: the lower, the better. So for
-// each *choice* of placed items the least end that was a dead end is remembered.
-//   An item that begins behind the end of another that might stand there comes later: the other takes nothing from it.
+// Whether the others fit above depends on which items are placed, by group, and on where the last one ends; a lower end is never
+// worse. So for each *choice* of placed items the least end that was a dead end is remembered.
+//   An item that begins behind the end of another that might stand there comes later, because the other takes nothing from it.
 class OneMoment {
  public:
   explicit OneMoment(const UnitSet& free) : free_(free) {}
@@ -175,7 +175,7 @@ class FilePacker {
     return at;
   }
 
-  // Each item at the first place that is left to it: enough, unless the limit is tight.
+  // Puts each item at the first place that is left to it, which suffices unless the limit is tight.
   bool first_fit() {
     const UnitSet reads = free_reads_, writes = free_writes_;
     for (const auto* list : {&both_, &reads_, &writes_})

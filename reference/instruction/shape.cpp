@@ -57,7 +57,7 @@ class Builder {
 
   void find_bytes() {
     for (std::size_t k = 0; k < ops_.size(); ++k)
-      if (shape_.item_of[k] >= 0 && !is_whole(f_, f_.storage(ops_[k])))
+      if (shape_.item_of[k] >= 0 && !f_.is_whole(ops_[k]))
         shape_.items[static_cast<std::size_t>(shape_.item_of[k])].has_parts = true;
     for (std::size_t k = 0; k < ops_.size(); ++k) {
       if (shape_.item_of[k] < 0) continue;
@@ -97,11 +97,11 @@ class Builder {
     shape_.item_of[def.tied] = shape_.item_of[k];
   }
 
-  // All writes of one root that are not tied are one item: with parts, they fill one home.
+  // All untied writes of one root are one item, because writes of its parts fill one home.
   void write(std::size_t k) {
     const ir::Operand& op = ops_[k];
     const ir::Storage s = f_.storage(op);
-    const bool whole = is_whole(f_, s);
+    const bool whole = f_.is_whole(s);
     std::size_t at = 0;
     while (at < shape_.items.size() && shape_.items[at].write_root != s.root) ++at;
     if (at == shape_.items.size()) {

@@ -1,4 +1,4 @@
-// What one instruction asks of the register files: its operands grouped into *items*, each of which needs one home.
+// The demand of one instruction on the register files: its operands grouped into *items*, each of which needs one home.
 //
 // Source: FORMAT.md "Meaning" and "Demand". Operands that must or may share a home without cost are one item: a def with the
 // use that it is tied to; all defs of parts of one root; the reads of one root. Both the exact packing (packing.h) and the
@@ -53,11 +53,6 @@ struct Shape {
 
   [[nodiscard]] bool has_clobbers() const { return clobbers != nullptr; }
 };
-
-// Whether the bytes are all of their root.
-[[nodiscard]] inline bool is_whole(const ir::Function& f, const ir::Storage& s) {
-  return s.offset == 0 && s.size == f.vreg(s.root).bytes();
-}
 
 // Requires a well-formed virtual program, and an empty shape. Cost O(operands + operands x items).
 void find_shape(const ir::Function& f, const ir::Inst& inst, Shape& shape);

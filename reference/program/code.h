@@ -1,6 +1,6 @@
 // The lowered program, on which the phases work: no phis, no fixed operands but precoloured temps, no ties but shared temps.
 //
-// A *value* is what may live across blocks and may be spilled: each root vreg, one value a phi, and what a plan adds (plan.h). A
+// A *value* may live across blocks and may be spilled; each root vreg is one, and each phi has one of its own (problem.h). A
 // *temp* is a node of the interference graph: temps [0, num_values) are the values themselves, the others are *local* (they live
 // around one instruction, inside one block, and are never spilled). lower.h makes this form, rewrite.h turns it back into a
 // program.
@@ -51,7 +51,7 @@ using ByteMask = std::uint32_t;
 [[nodiscard]] constexpr ByteMask byte_mask(std::size_t offset, std::size_t size) {
   return (size >= 32 ? ~ByteMask{0} : (ByteMask{1} << size) - 1) << offset;
 }
-// What a ref reads and writes of its temp.
+// The bytes of its temp that a ref reads and writes.
 struct RefBytes {
   ByteMask reads = 0, writes = 0;
   friend bool operator==(const RefBytes&, const RefBytes&) = default;

@@ -8,14 +8,14 @@
 namespace regduel::reference {
 namespace {
 
-// What a block does with a value, by byte. Exposed: read before any kill.
+// The bytes of a value that a block exposes (reads before it kills them), writes and kills.
 struct Touch {
   TempId value;
   std::uint32_t block;
   ByteMask exposed = 0, written = 0, killed = 0;
 };
 
-// One of each value and reachable block that refers to it, by block. A value without defs of parts is one byte.
+// One touch for each value and each reachable block that refers to it, by block. A value without defs of parts counts as one byte.
 //   has_parts   by temp; empty = none has
 std::vector<Touch> find_touches(const Code& code, const std::vector<std::uint8_t>& has_parts) {
   std::vector<Touch> touches;
@@ -80,7 +80,7 @@ class Walks {
         want_in(p, more & ~m.killed);
       }
     }
-    // From the last def before a use a way leads to it on which the value is wanted and nothing kills it.
+    // From the last def before a use, a path leads to the use on which the value is wanted and not killed.
     for (const Touch& t : touches) reach_out(t.block, v, t.written);
     while (!work_.empty()) {
       const std::uint32_t b = pop();
@@ -195,7 +195,7 @@ void Liveness::pass_parts(std::size_t first, std::size_t last) {
   for (std::size_t k = first; k < last; ++k) {
     ByteMask& live = bytes_[parts_here_[k]->temp].live;
     if ((parts_here_[k]->flags & kKillsBytes) != 0) live &= ~code_.bytes_of(*parts_here_[k]).writes;
-    // What no def reaches is not live.
+    // Bytes that no def reaches are not live.
     live &= reached_[k];
   }
   for (std::size_t k = first; k < last; ++k)

@@ -24,7 +24,7 @@
 namespace regduel::reference {
 
 // A set of temps with O(1) insertion, removal and membership, for each file a dense list of its members, and how many units they
-// have. What is done with one file changes nothing of the others, not even an order.
+// have. A change in one file leaves the others as they are, even in their order.
 class LiveSet {
  public:
   explicit LiveSet(const std::vector<Temp>& temps) : temps_(temps), at_(temps.size(), kAbsent), members_(temps.size()) {
@@ -154,7 +154,7 @@ void Liveness::walk_block(std::uint32_t block, Visit& visit) {
     for (const Ref& r : refs)
       if (((r.flags & kKills) || ((r.flags & kWrites) && first_write_[r.temp] == i && !is_live_in_[r.temp])) && is_whole(r))
         live_.erase(r.temp);
-    // What no def reaches is not live.
+    // A temp that no def reaches is not live.
     for (const Ref& r : refs)
       if ((r.flags & kReads) && (is_live_in_[r.temp] || first_write_[r.temp] - b.first_inst < i - b.first_inst) && is_whole(r))
         live_.insert(r.temp);

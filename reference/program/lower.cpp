@@ -66,7 +66,7 @@ class Lowerer {
     instruction(last);
   }
 
-  // Structure only: each instruction alone, in the homes of its packing.
+  // Lowers each instruction by itself, in the homes of its packing, so that the block keeps its structure.
   void unreachable(ir::BlockId b) {
     const ir::Block& block = f_.block(b);
     for (std::uint32_t i = block.first_inst; i < block.first_inst + block.num_insts; ++i) {
@@ -237,7 +237,7 @@ class Lowerer {
     if (from.is_register()) return store(to, dst.offset, src, source);
     if (source != kNoSource) deleted(source);
     const Temp &d = code_.temps[dst.temp], &s = code_.temps[src.temp];
-    // A remat stands in a home of the root that it computes: the same file, as well aligned.
+    // A remat stands in a home of the root that it computes, of the same file and as well aligned.
     if (from.is_nowhere() && to.is_register() && src.size == s.bytes && dst.size == d.bytes && s.file == d.file &&
         d.align_log2 >= s.align_log2)
       return remat(dst.temp, src.temp);
@@ -295,8 +295,8 @@ class Lowerer {
     }
     original(i);
     if (!writes_locals) return;
-    // What the instruction would define itself, were it not in a slot or pinned, comes before what is moved in any case: values
-    // that share a slot do so because of that order.
+    // Values that the instruction would define itself, were they not in a slot or pinned, are put back before those that are moved
+    // in any case, because values that share a slot rely on that order.
     for (const bool is_moved : {false, true})
       for (std::size_t k = 0; k < items_.size(); ++k) {
         const PlacedItem& it = items_[k];
@@ -306,7 +306,7 @@ class Lowerer {
       }
   }
 
-  // Nothing but its operands' own roots, each in a register: most instructions.
+  // Whether all items are whole roots in registers, as they are in most instructions.
   [[nodiscard]] bool is_as_it_was(std::uint32_t i, const Shape& shape) const {
     if (!shape.is_simple || plan_.is_pinned[i]) return false;
     return std::ranges::all_of(shape.items, [&](const Item& item) { return location(item.root().value).is_register(); });
@@ -337,7 +337,7 @@ class Lowerer {
       }
   }
 
-  // A value in a slot of which the instruction only writes parts: those bytes go to the slot, the others need not be fetched.
+  // Whether the item is a value in a slot of which the instruction only writes parts, so that only those bytes go to the slot.
   [[nodiscard]] bool stores_parts(const PlacedItem& it, const Shape& shape) const {
     return it.item->partial && it.reads_only_old_bytes && !shape.is_guarded && location(it.item->write_root.value).is_slot();
   }
@@ -374,12 +374,12 @@ class Lowerer {
     code_.insts.push_back(out);
   }
 
-  // What is architectural takes part in nothing: its register is nobody else's.
+  // Architectural items are not listed, because no other value can be in their registers.
   void add_ref(const Shape& shape, std::size_t k) {
     if (shape.items[k].architectural) return;
     k = items_[k].merged_into;
     if (std::exchange(items_[k].is_listed, true)) return;
-    // What stands in a local temp is gone into as a whole.
+    // A local temp is read and written as a whole.
     code_.refs.push_back(
         {items_[k].temp, shape.items[k].ref_flags, items_[k].is_local ? std::uint16_t{0} : part_of(shape.items[k])});
   }
@@ -394,7 +394,7 @@ class Lowerer {
       const auto d = static_cast<std::size_t>(shape.item_of[p]), s = static_cast<std::size_t>(shape.item_of[n + p]);
       const Item &def = shape.items[d], &use = shape.items[s];
       if (d == s || items_[d].is_listed || items_[s].is_listed || def.partial || def.early || use.at_writes) continue;
-      if (def.architectural || use.architectural || def.file != use.file || !is_whole(f_, f_.storage(ops[n + p])) ||
+      if (def.architectural || use.architectural || def.file != use.file || !f_.is_whole(ops[n + p]) ||
           items_[d].temp == items_[s].temp)
         continue;
       add_ref(shape, d);

@@ -1,5 +1,5 @@
-// Lowering: a program and a plan become Code (code.h). Done afresh in every round from the program itself, so that no round has to
-// patch what an earlier one made.
+// Lowering turns a program and a plan into Code (code.h). Each round lowers the program itself, so that no round has to patch the
+// code of an earlier one.
 //
 //   phis       isolated: a value of its own for each phi, copied into on each incoming edge and out of at the head of the block;
 //              no order of these copies can be wrong (Sreedhar et al. 1999, method I). Coalescing removes what is not needed.

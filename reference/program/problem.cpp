@@ -75,8 +75,8 @@ void Problem::find_values() {
     const ir::Storage s = f_.storage(def);
     phi_value_[i] = static_cast<TempId>(values_.size());
     // A phi of a whole root is shaped like the root, so that the two can share a register; one of a part like the part.
-    Temp phi = temp_of(is_whole(f_, s) ? f_.vreg(s.root) : f_.vreg(def.vreg()));
-    if (!is_whole(f_, s)) phi.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(8 * phi.bytes));
+    Temp phi = temp_of(f_.is_whole(s) ? f_.vreg(s.root) : f_.vreg(def.vreg()));
+    if (!f_.is_whole(s)) phi.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(8 * phi.bytes));
     phi.fixed = {};
     values_.push_back(phi);
   }
@@ -87,8 +87,7 @@ bool Problem::is_plain_copy(std::size_t i) const {
   if (!inst.is_copy() || inst.num_operands != 2 || shapes_[i].is_guarded || shapes_[i].has_clobbers()) return false;
   const auto ops = f_.operands_of(inst);
   if (ops[0].is_tied() || ops[0].is_early_clobber()) return false;
-  return std::ranges::all_of(ops,
-                             [&](const ir::Operand& op) { return !f_.fixed_of(op).is_valid() && is_whole(f_, f_.storage(op)); });
+  return std::ranges::all_of(ops, [&](const ir::Operand& op) { return !f_.fixed_of(op).is_valid() && f_.is_whole(op); });
 }
 
 Homes Problem::packed(std::size_t i) const {
@@ -105,7 +104,7 @@ void Problem::prove_possible() {
   for (std::size_t i = 0; i < f_.insts.size() && !impossible_; ++i) {
     const bool is_phi = f_.insts[i].is_phi();
     if (!is_phi && !is_roomy(shapes_[i], run)) impossible_ = packed(i).failed;
-    // Each operand must fit alone: between two slots it passes through a register. What is architectural is in one.
+    // Each operand must fit alone, because between two slots it passes through a register. Architectural vregs are in one.
     for (const ir::Operand& op : is_phi ? f_.operands_of(f_.insts[i]) : std::span<const ir::Operand>()) {
       const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
       if (root.is_architectural()) continue;
@@ -129,13 +128,13 @@ void Problem::find_remats() {
       if (REGDUEL_PLANTED("briggs-remat-of-a-memory-read")) is_repeatable = inst.has(ir::kRematerialisable);
       if (!is_repeatable || std::any_of(ops.begin() + 1, ops.end(), [](const ir::Operand& op) { return op.is_register(); }))
         continue;
-      // What must stand in one register at its def must do so wherever it is computed.
+      // A def that is fixed to a register would be fixed to it wherever it is repeated.
       if (!f_.fixed_of(ops[0]).is_valid()) remat_def_[f_.root(ops[0].vreg()).index()] = i;
     }
   }
   for (std::size_t v = 0; v < f_.vregs.size(); ++v)
     if (writers[v] != 1) remat_def_[v] = kNoSource;
-  // A def in an unreachable block is there for its structure only, and stays: its value must not be thought deleted.
+  // A def in an unreachable block stays for the sake of structure, so its value must not be taken for deleted.
   for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
     if (cfg_.is_reachable(ir::BlockId(b))) continue;
     for (const ir::Inst& inst : f_.insts_of(ir::BlockId(b)))

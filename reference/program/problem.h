@@ -1,4 +1,4 @@
-// The allocation problem: what all rounds have in common. Found out once, from the program, the target and the limits.
+// The allocation problem that all rounds share, made once from the program, the target and the limits.
 //
 //   units      those that may be used at all, and of them the callee-saved ones, which have to be saved
 //   shapes     what each instruction asks for (shape.h), and whether it fits at all (packing.h)
@@ -50,7 +50,7 @@ class Problem {
   [[nodiscard]] const Shape& shape(std::size_t inst) const { return shapes_[inst]; }
   // The exact packing of its items.
   [[nodiscard]] Homes packed(std::size_t inst) const;
-  // One def, one use, whole roots, nothing special: what may become a spill, a refill or nothing.
+  // Whether the instruction is an unconstrained copy of one whole root to another, which may become a spill, a refill or nothing.
   [[nodiscard]] bool is_plain_copy(std::size_t inst) const;
   [[nodiscard]] TempId phi_value(std::size_t inst) const { return phi_value_[inst]; }
 

@@ -119,7 +119,7 @@ class Rewriter {
     return i;
   }
   // The instruction that stands for a spill or a refill: the original copy under a new operation, or a new one. The whole of a
-  // narrow value is less than a register, but an original operand keeps its part: such a copy is deleted instead.
+  // narrow value is less than a register, but an original operand would keep its part, so such a copy is deleted instead.
   ir::Inst standing_for(const CodeInst& inst, ir::Op op, const ir::Operand& reg) {
     if (inst.source == kNoSource) return inserted(op);
     if (!reg.part.is_whole()) {
@@ -260,7 +260,7 @@ class Rewriter {
   const std::vector<ir::PReg>& homes_;
   const std::vector<std::uint8_t>& is_dead_;
   ir::Fuel* fuel_;
-  std::vector<std::uint8_t> is_identity_;  // by index of Code::insts: moves to where they come from, which are left out
+  std::vector<std::uint8_t> is_identity_;  // by index of Code::insts: moves within one home, which are left out
   ir::Function out_;
   ir::Claims claims_;
   std::uint32_t next_id_ = 0;

@@ -1,4 +1,4 @@
-// Writes the allocated program: each original instruction with its operands in their homes, and what was inserted.
+// Writes the allocated program: the original instructions with their operands in their homes, and the inserted ones.
 //
 // Contract: FORMAT.md "Allocated programs". Copies within one register are deleted; edge blocks without copies are left out;
 // in a device function the callee-saved registers that are used or clobbered are saved at the entry and restored before each

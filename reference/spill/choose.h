@@ -1,8 +1,8 @@
 // The choice of values to spill after a round in which some node got no colour.
 //
-// Victim: a node without colour is spilled itself. A local temp cannot be: then the cheapest set of neighbours whose registers
-// would make room for it is spilled, and where no such set exists its instruction is pinned to its exact packing.
-// Members of one coalesced node share a slot, so that the copies between them vanish. Tested by choose_test.cpp.
+// A node without colour is spilled itself. For a local temp, which cannot be, the cheapest set of neighbours whose registers would
+// make room for it is spilled, and if no such set exists its instruction is pinned to its exact packing. Members of one coalesced
+// node share a slot, so that the copies between them vanish. Tested by choose_test.cpp.
 #pragma once
 
 #include <span>

@@ -24,8 +24,8 @@ void fill_in_costs(const Problem& problem, const Code& code, bool use_remat, Int
 
 // Instead of the sums: max(1, defs) x max(1, uses) x latency x base^depth (source 003, phase 5), where defs and uses are counted,
 // depth is that of the deepest loop around one of them, and the latency is that of the memory to which the value would go: 10 for
-// local memory, 40 if the frame is above 1 KiB, 100 above 16 KiB (the source's 4 for shared memory is not used: this allocator does
-// not spill there); 1 if the value is computed again. In 1/256, saturating.
+// local memory, 40 if the frame is above 1 KiB, 100 above 16 KiB (the source's 4 for shared memory is not used, because this
+// allocator does not spill there); 1 if the value is computed again. In 1/256, saturating.
 void fill_in_products(const Problem& problem, const Code& code, const Plan& plan, const Rules& rules, InterferenceGraphs& graphs);
 
 }  // namespace regduel::reference

@@ -179,7 +179,7 @@ class Sharer {
     for (const std::uint32_t slot : touched) group_of_slot_[slot] = kNone;
   }
 
-  // Its register no longer holds the value of its slot.
+  // The register of the group no longer holds the value of its slot.
   void forget(std::uint32_t group) {
     if (group == kNone || groups_[group].slot == kNone) return;
     group_of_slot_[groups_[group].slot] = kNone;
@@ -299,7 +299,7 @@ class Sharer {
 
 using Bits = std::vector<std::uint64_t>;
 
-// Redundant refills: those of which a fact says on all paths that their register holds the value already.
+// Redundant refills: on all paths a fact says that their register already holds the value.
 class Redundancy {
  public:
   Redundancy(const Problem& problem, const Plan& plan, ir::Fuel* fuel, const Code& code, const std::vector<ir::PReg>& homes,
@@ -469,15 +469,15 @@ class Redundancy {
   std::vector<std::uint32_t> stored_;
 };
 
-// Dead stores: backward liveness of slots, where a store of all bytes of a slot kills and any refill reads. What a dropped
-// store alone read need not be refilled or computed either.
+// Dead stores: backward liveness of slots, where a store of all bytes of a slot kills and any refill reads. Values that only a
+// dropped store read need not be refilled or computed either.
 class DeadStores {
  public:
   DeadStores(const Plan& plan, ir::Fuel* fuel, const Code& code, std::vector<std::uint8_t>& is_dead)
       : plan_(plan), fuel_(fuel), code_(code), is_dead_(is_dead), words_((plan.slots.size() + 63) / 64) {}
 
-  // With `drops_refills` also refills and remats that only dropped stores read. Returns whether there were any: then more stores
-  // may be dead.
+  // With `drops_refills`, drops also refills and remats that only dropped stores read. Returns whether there were any, because then
+  // more stores may be dead.
   bool run(bool drops_refills) {
     reads_.assign(code_.temps.size(), 0);
     for (std::uint32_t i = 0; i < code_.insts.size(); ++i)

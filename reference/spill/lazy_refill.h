@@ -1,4 +1,5 @@
-// Lazy refills: removes refills and stores from a coloured program that refills before each use and stores after each def.
+// Lazy refills. A coloured program refills before each use and stores after each def; this removes the refills and stores that it
+// can do without.
 //
 // The four steps of source 003, phase 6, on code whose temps have their registers:
 //   6a  spill locations   the refills and stores of whole slots that lowering left
