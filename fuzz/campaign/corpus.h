@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fuzz/campaign/event_log.h"
+#include "fuzz/campaign/messages.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/explore/explorer.h"
 
@@ -25,8 +27,8 @@ class Corpus {
   void add(std::size_t worker, StoredInput input);
   // Drops what others have made needless.
   void minimise();
-  // Inputs that a worker has not been told of, as a message; `learned` counts all that it has been told of, and moves on.
-  [[nodiscard]] nlohmann::json news_for(std::size_t worker, std::size_t& learned) const;
+  // Inputs that a worker has not been told of, the oldest first, at most 200; `learned` counts all that it has been told of, and moves on.
+  [[nodiscard]] std::vector<News> news_for(std::size_t worker, std::size_t& learned) const;
 
   [[nodiscard]] const Explorer& explorer() const { return explorer_; }  // what a worker begins with
   [[nodiscard]] std::size_t num_news() const { return news_.size(); }
@@ -35,19 +37,13 @@ class Corpus {
   [[nodiscard]] bool contains(const std::string& hash) const { return inputs_.contains(hash); }
 
  private:
-  struct News {
-    std::size_t from;  // a worker
-    results::Blob input;
-    std::vector<std::uint32_t> features;
-  };
-
   Store& store_;
   const EventLog& log_;
   Explorer explorer_;
   FeatureSet features_;
-  std::map<std::string, StoredInput> inputs_;  // by hash
-  std::size_t minimised_ = 0;                  // how many the last minimise() left
-  std::vector<News> news_;
+  std::map<std::string, StoredInput> inputs_;       // by hash
+  std::size_t minimised_ = 0;                       // how many the last minimise() left
+  std::vector<std::pair<std::size_t, News>> news_;  // behind the worker that found it
 };
 
 }  // namespace regduel::fuzz
