@@ -1,5 +1,5 @@
 // See campaign.h. One thread, no locks: a loop that hands out work to each worker that has none, and takes what has been answered.
-// What is written to the database is there as soon as it comes; what is counted is counted in the order of the numbers
+// Inputs and sightings go into the database as soon as a worker reports them. Cases are counted in the order of their numbers
 // (schedule.h), so that a run over the standard mix gives the same for any number of workers.
 #include "fuzz/campaign/campaign.h"
 
@@ -152,7 +152,7 @@ class Coordinator {
     p.since = seconds_now();
   }
 
-  // What comes first: work that was lost, deaths to be explained, findings of earlier sessions, cases to be understood (by half of
+  // In this order: work that was lost, deaths to be explained, findings of earlier sessions, cases to be understood (by half of
   // the workers, or by all once there is nothing else), programs.
   std::optional<Job> next_job(std::size_t worker) {
     for (std::deque<Job>* queue : {&lost_, &locate_, &again_})
@@ -237,7 +237,7 @@ class Coordinator {
     return p.job && !programs_of(*p.job) && seconds_now() - p.since > kReduceTimeouts * o_.timeout;
   }
 
-  // The worker has died. What it was trying is a finding; the rest of its work goes to others.
+  // The worker has died. The program that it was trying is a finding; the rest of its work goes to other workers.
   void replace(std::size_t worker) {
     Peer& p = *peers_[worker];
     const std::string how = how_it_ended(p.process.wait());
@@ -260,7 +260,7 @@ class Coordinator {
     start_worker(worker);
   }
 
-  // Nobody answers the job any more.
+  // Takes back a job that will have no answer.
   //   died_of   the program that the worker was trying
   void give_up(const Job& job, std::optional<std::uint64_t> died_of) {
     if (const std::optional<Schedule::Range> range = programs_of(job)) {

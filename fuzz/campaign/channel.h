@@ -1,4 +1,4 @@
-// A socket between the coordinator of a campaign and a worker. It carries messages (messages.h), each behind its length.
+// A socket between the coordinator of a campaign and a worker, for messages (messages.h), each behind its length.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ class Corpus {
 
   // Takes those of the database. Returns the ones whose features another version of the program saw: they are tried again.
   [[nodiscard]] std::vector<StoredInput> load();
-  // What a worker has found. Dropped unless it shows something new or is pinned.
+  // Adds an input that a worker has found. An input is dropped unless it shows something new or is pinned.
   //   worker   that found it: news_for() does not tell it again
   void add(std::size_t worker, StoredInput input);
   // Drops what others have made needless.

@@ -1,4 +1,4 @@
-// What a campaign saw, as it saw it: a file to which the coordinator and every worker add lines of JSON.
+// The events of a campaign as they happen, in a file to which the coordinator and every worker add lines of JSON.
 #pragma once
 
 #include <string>

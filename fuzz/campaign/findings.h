@@ -33,7 +33,7 @@ class CampaignFindings {
       : store_(store), version_(std::move(version)), directory_(std::move(directory)), suppressions_(std::move(suppressions)),
         today_(std::move(today)) {}
 
-  // What earlier sessions have left to understand goes to the queue. Returns the findings that have to be tried again.
+  // Cases that earlier sessions have left to understand go to the queue. Returns the findings that have to be tried again.
   [[nodiscard]] std::vector<StoredFinding> load();
 
   void see(const Failed& failed);
@@ -53,9 +53,9 @@ class CampaignFindings {
 
   [[nodiscard]] UnderstandingQueue& queue() { return queue_; }
   [[nodiscard]] const UnderstandingQueue& queue() const { return queue_; }
-  // What fails now: what has been understood, and what has not been reduced yet.
+  // The findings that fail now, those that have been understood and those that have not been reduced yet.
   [[nodiscard]] std::vector<const Found*> failing() const;
-  // The same at the end, with the number of cases of what has not been reduced.
+  // The same at the end, with the number of cases of each finding that has not been reduced.
   [[nodiscard]] std::vector<Found> report() const;
   [[nodiscard]] std::uint64_t suppressed() const { return suppressed_; }  // cases
 

@@ -100,7 +100,7 @@ struct Tried {
   std::vector<results::CaseResults> results;  // of every program of the mix; of those of an exploration that are kept or fail
 };
 
-// What is left of a case when it has been understood.
+// A case that has been understood.
 struct Reduction {
   results::Blob input;
   Failure failure;       // which the reduced case shows

@@ -34,7 +34,7 @@ class Schedule {
   [[nodiscard]] std::uint64_t next_one();
   [[nodiscard]] bool has_fresh() const { return next_ < end_; }
 
-  // What was handed out and will not be done where it was.
+  // Takes back a range that was handed out and will not be done there.
   void hand_back(Range range);
   // These were tried. Adds the tallies of all numbers up to done() to the total.
   //   tally   nullopt where the worker died

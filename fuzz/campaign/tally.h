@@ -32,7 +32,7 @@ class Tally {
   // Allocations that were judged.
   [[nodiscard]] std::uint64_t allocations() const;
 
-  // What one judge said of all of them. Reasons without their numbers, so that like ones are counted together.
+  // The verdicts of one judge. Reasons stand without their numbers, so that like ones are counted together.
   struct Opinions {
     std::string judge;
     std::array<std::uint64_t, 4> verdicts = {};  // by oracles::Verdict
@@ -54,14 +54,14 @@ class Tally {
     std::vector<Opinions> opinions = {};                        // in the order of judging
     std::map<std::string, std::uint64_t> unsupported_for = {};  // by reason, likewise; at most kMostReasons
 
-    // Those that are added up as they are; the others have rules of their own.
+    // The fields whose sum is that of both; the others have rules of their own.
     static constexpr auto kSums = std::tuple(&Row::pass, &Row::fail, &Row::inconclusive, &Row::impossible, &Row::unsupported,
                                              &Row::allocations, &Row::spilling, &Row::best, &Row::worst, &Row::registers,
                                              &Row::max_live, &Row::store_bytes, &Row::load_bytes, &Row::seconds);
     static constexpr auto kFields =
         std::tuple_cat(std::tuple(&Row::allocator), kSums, std::tuple(&Row::weighted_bytes, &Row::opinions, &Row::unsupported_for));
   };
-  // What the metamorphic judge observed of one allocator, one variant, one figure.
+  // The changes that the metamorphic judge observed of one allocator, one variant, one figure.
   struct Changes {
     std::uint64_t more = 0, less = 0;     // cases
     std::optional<std::int64_t> sum = 0;  // of the differences; nullopt = beyond INT64_MAX
