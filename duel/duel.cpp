@@ -64,7 +64,7 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before&
       options.judges);
 }
 
-// What the allocator makes of the program, and into `bout` what it took: nothing of the judges' time and memory.
+// The allocator's result. Time and memory of the allocation go into `bout`, without those of the judges.
 std::expected<ir::Allocation, ir::AllocFailure> timed(const ir::Allocator& allocator, const oracles::Before& before,
                                                       const ir::AllocOptions& options, Bout& bout) {
   const HeapPeak heap;

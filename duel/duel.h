@@ -19,10 +19,10 @@
 
 namespace regduel::duel {
 
-// What came of one duelist.
+// The result of one duelist.
 struct Bout {
   std::string allocator;
-  // What each judge says of the program, in the order of judging; completeness alone where the allocator failed. A finding of the harness, of the
+  // The opinion of each judge on the program, in the order of judging; completeness alone where the allocator failed. A finding of the harness, of the
   // metamorphic judge, or of "disagreement" is a result of its own behind these.
   oracles::Report report;
   std::string unsupported;              // why the allocator does not do such programs; empty = it does
@@ -44,7 +44,7 @@ struct Bout {
   [[nodiscard]] std::vector<std::string> signatures() const;
 };
 
-// What the metamorphic judge said of one duelist.
+// The opinion of the metamorphic judge on one duelist.
 struct MetamorphicBout {
   std::string allocator;
   oracles::MetamorphicResult metamorphic;

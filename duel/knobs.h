@@ -17,7 +17,7 @@ using Knobs = std::vector<std::pair<std::string, std::string>>;  // name and val
 // Knobs for the duelists, drawn from their samples: none in half of all draws, else each with one chance in four; and always the
 // order of a series of passes (passes/series.h). The same seed draws the same for the same duelists.
 [[nodiscard]] Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t seed);
-// Those of the knobs that this allocator knows.
+// The knobs among these that this allocator knows.
 [[nodiscard]] Knobs known_to(const ir::Allocator& allocator, const Knobs& knobs);
 
 // The lines of a case file that say how to play it: target, limit, knob (case_file.h).

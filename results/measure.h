@@ -1,4 +1,4 @@
-// What an allocation is measured by, in one table: the columns of the database of results, and what `regduel compare` compares.
+// The measures of an allocation, in one table: the columns of the database of results, and what `regduel compare` compares.
 // Less is better in all of them but those that say otherwise.
 #pragma once
 

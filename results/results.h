@@ -72,8 +72,7 @@ class ResultTable {
   std::map<Configuration, std::int64_t> configurations_;
 };
 
-// One run in a file. What was added is there for good after finish(), behind which nothing is added, and every kBatch duels or
-// kLongest.
+// One run in a file. Rows are there for good after every kBatch duels or kLongest, and after finish(), behind which nothing is added.
 class ResultFile {
  public:
   // Opens or makes it. Throws BadInput, as all that follows does: not a database of ours, another format, no room.

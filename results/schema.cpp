@@ -103,7 +103,7 @@ void require_unused(const std::string& path) {
     return;
   }
   {
-    // What a killed writer left goes where it belongs. Refused while another process has the file open.
+    // The log that a killed writer has left is written into the file. Refused while another process has the file open.
     Sqlite db(path);
     db.execute("PRAGMA locking_mode = EXCLUSIVE");
     db.execute("PRAGMA journal_mode = DELETE");

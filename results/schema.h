@@ -51,12 +51,12 @@ struct RunInfo {
 [[nodiscard]] std::int64_t begin_run(Sqlite& db, const RunInfo& info);
 
 // Adds runs, programs, configurations, results and what belongs to them that the database `other`, attached under this name, has.
-// What both have stays once; of one run the later copy counts.
+// Rows that both have stay once; of one run the later copy counts.
 void merge_runs(Sqlite& db);
 
 [[nodiscard]] std::int64_t microseconds_since_1970();
 
-// What programs and inputs are known by: XXH3 of 128 bits, in 32 hexadecimal digits.
+// The name of a program or an input: XXH3 of 128 bits, in 32 hexadecimal digits.
 [[nodiscard]] std::string content_hash(const Blob& bytes);
 
 }  // namespace regduel::results

@@ -1,4 +1,4 @@
-// What two series of paired figures say of each other: by how much, how sure, how consistently. Of each pair (old, new) counts
+// The difference of two series of paired figures: by how much, how sure, how consistently. Of each pair (old, new) counts
 // d = log_ratio(old, new), so that programs of all sizes weigh alike.
 //
 //   ratio        exp(mean d): the geometric mean of the ratios; 1.01 = one percent more

@@ -160,7 +160,7 @@ class ExecAllocator::Child {
   std::uint64_t number_ = 0;
 };
 
-// Those of a thread. They end with it.
+// The children of a thread. They end with the thread.
 struct ExecAllocator::Children {
   std::map<std::uint64_t, std::unique_ptr<Child>> by_allocator;
 

@@ -27,7 +27,7 @@ constexpr int kAboveStandard = 10;  // numbers of descriptors that dup2() to 0, 
 constexpr std::size_t kReadAtOnce = 65536;
 constexpr int kReadsAtOnce = 16;  // of a child that says more than we can listen to
 
-// What comes through the status pipe.
+// A message through the status pipe.
 struct Report {
   enum class What : int { NotStarted, Ended };
   What what;

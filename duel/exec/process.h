@@ -50,7 +50,7 @@ class Process {
   // Writes `input` to it, and adds what it says to `output`, until that is complete.
   [[nodiscard]] Outcome exchange(std::string_view input, std::string& output,
                                  const std::function<bool(std::string_view)>& is_complete, std::size_t most, Clock::time_point end);
-  // What it has said unasked, added to `output`, without waiting.
+  // Adds to `output` all that the child has said unasked, without waiting.
   void take_rest(std::string& output, std::size_t most);
 
   struct End {

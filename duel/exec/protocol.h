@@ -1,4 +1,4 @@
-// What is said between us and an external allocator (docs/own-allocator.md has it by example). Tested by protocol_test.cpp.
+// The protocol between us and an external allocator (docs/own-allocator.md has it by example). Tested by protocol_test.cpp.
 //
 // A frame is a line of three words, and as many bytes as the last one says:
 //
@@ -60,7 +60,7 @@ struct Hello {
 // Source lines (!line) are not sent: an instruction of the answer takes those of the one with its number.
 [[nodiscard]] std::string request_text(const ir::Function& program, const ir::Target& target, const ir::AllocOptions& options);
 
-// What comments before the program of an answer say.
+// The comments before the program of an answer.
 struct AnswerHead {
   std::optional<std::int64_t> spent;  // spent: N
   std::string refused;                // refused: KIND, the first decision that there was no fuel for

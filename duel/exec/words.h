@@ -14,7 +14,7 @@ namespace regduel::duel {
 // The words of a command as a POSIX shell reads them: blanks separate, '...' stands for itself, in "..." a backslash quotes one of
 // "\$`, elsewhere any character. Nothing is expanded. nullopt where a quote is not closed.
 [[nodiscard]] std::optional<std::vector<std::string>> split_words(std::string_view text);
-// What a shell reads as this one word: the word itself where it is plain. split_words(shell_word(w)) is {w}.
+// The text that a shell reads as this one word: the word itself where it is plain. split_words(shell_word(w)) is {w}.
 [[nodiscard]] std::string shell_word(std::string_view word);
 
 // The items of a list, which commas outside quotes separate; empty ones are dropped.

@@ -1,5 +1,5 @@
 // See campaign.h. One thread, no locks: a loop that hands out work to each worker that has none, and takes what has been answered.
-// What is written to the database is there as soon as it comes; what is counted is counted in the order of the numbers
+// Inputs and sightings go into the database as soon as a worker reports them. Cases are counted in the order of their numbers
 // (schedule.h), so that a run over the standard mix gives the same for any number of workers.
 #include "fuzz/campaign/campaign.h"
 
@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -23,14 +26,12 @@
 #include "fuzz/campaign/corpus.h"
 #include "fuzz/campaign/event_log.h"
 #include "fuzz/campaign/findings.h"
-#include "fuzz/campaign/results_message.h"
+#include "fuzz/campaign/messages.h"
 #include "fuzz/campaign/schedule.h"
 #include "fuzz/campaign/worker.h"
 
 namespace regduel::fuzz {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::uint64_t kBatch = 64;         // programs handed out at a time
 constexpr double kCommitSeconds = 0.25;      // the database is never further behind than this
@@ -42,17 +43,26 @@ constexpr std::uint64_t kBatchesAhead = 64;  // of each worker, before the first
 
 double seconds_now() { return static_cast<double>(steady_nanoseconds()) * 1e-9; }
 
+// The programs that the job tries; nullopt for other jobs.
+std::optional<Schedule::Range> programs_of(const Job& job) {
+  return std::visit(
+      [](const auto& j) -> std::optional<Schedule::Range> {
+        if constexpr (requires { j.programs; }) return j.programs;
+        else return std::nullopt;
+      },
+      job);
+}
+
 // A worker, and what it is doing.
 struct Peer {
   WorkerProcess process;
-  json job;                 // null = nothing
-  double since = 0;         // when it was asked
+  std::optional<Job> job;
+  double since = 0;         // when it was given the job
   std::size_t learned = 0;  // how many of the corpus' news it has been told
   bool has_hung = false;
   std::uint64_t tried = 0;  // programs, by all workers in this place
 
-  [[nodiscard]] bool is_busy() const { return !job.is_null(); }
-  [[nodiscard]] bool is_understanding() const { return is_busy() && job["do"] == "understand"; }
+  [[nodiscard]] bool is_understanding() const { return job && std::holds_alternative<Understand>(*job); }
 };
 
 class Coordinator {
@@ -67,11 +77,7 @@ class Coordinator {
     for (const StoredFinding& f : findings_.load()) {
       if (duel::command_in(f.failure.allocator) != std::string::npos && duel::find_external(f.failure.allocator) == nullptr)
         continue;  // an external allocator that this campaign does not have
-      again_.push_back({{"do", "again"},
-                        {"bucket", f.bucket},
-                        {"input", to_message(f.input)},
-                        {"allocator", f.failure.allocator},
-                        {"signature", f.failure.signature}});
+      again_.emplace_back(TryAgain{f.bucket, f.failure, f.input});
     }
   }
 
@@ -88,7 +94,7 @@ class Coordinator {
       is_interrupted = !watch(status());
     }
     for (std::size_t k = 0; k < peers_.size(); ++k) {
-      if (peers_[k]->is_busy() && peers_[k]->process.channel().fill()) take_messages(k);
+      if (peers_[k]->job && peers_[k]->process.channel().fill()) take_messages(k);
       peers_[k]->process.end();
     }
     findings_.take_before(UINT64_MAX);
@@ -107,12 +113,11 @@ class Coordinator {
     std::set<std::string> outdated;
     for (const StoredInput& input : corpus_.load()) {
       outdated.insert(input.hash);
-      seeds_.push_back({{"do", "try"}, {"input", to_message(input.input)}, {"pinned", input.is_pinned}});
+      seeds_.push_back({{}, input.input, input.is_pinned});
     }
     for (const results::Blob& seed : o_.seeds) {
       const std::string hash = results::content_hash(seed);
-      if (!outdated.contains(hash) && !corpus_.contains(hash))
-        seeds_.push_back({{"do", "try"}, {"input", to_message(seed)}, {"pinned", true}});
+      if (!outdated.contains(hash) && !corpus_.contains(hash)) seeds_.push_back({{}, seed, true});
     }
     corpus_.minimise();
   }
@@ -129,37 +134,31 @@ class Coordinator {
     bool is_busy = false;
     for (std::size_t k = 0; k < peers_.size(); ++k) {
       Peer& p = *peers_[k];
-      if (!p.is_busy()) hand_out(k);
-      is_busy = is_busy || p.is_busy();
+      if (!p.job) hand_out(k);
+      is_busy = is_busy || p.job;
     }
     return is_busy;
   }
 
   void hand_out(std::size_t worker) {
-    std::optional<json> job = next_job(worker);
+    std::optional<Job> job = next_job(worker);
     if (!job) return;
     Peer& p = *peers_[worker];
-    if (!p.process.channel().send(*job)) {  // it has died: listen() sees that
+    if (!p.process.channel().send(encode(*job))) {  // it has died: listen() sees that
       lost_.push_back(std::move(*job));
       return;
     }
-    p.job = std::move(*job);
+    p.job = std::move(job);
     p.since = seconds_now();
   }
 
-  // What comes first: work that was lost, deaths to be explained, findings of earlier sessions, cases to be understood (by half of
+  // In this order: work that was lost, deaths to be explained, findings of earlier sessions, cases to be understood (by half of
   // the workers, or by all once there is nothing else), programs.
-  std::optional<json> next_job(std::size_t worker) {
-    for (std::deque<json>* queue : {&lost_, &locate_, &again_})
+  std::optional<Job> next_job(std::size_t worker) {
+    for (std::deque<Job>* queue : {&lost_, &locate_, &again_})
       if (!queue->empty()) return pop(*queue);
     if (may_understand())
-      if (auto task = findings_.queue().pop())
-        return json{{"do", "understand"},
-                    {"input", to_message(task->input)},
-                    {"allocator", task->failure.allocator},
-                    {"signature", task->failure.signature},
-                    {"message", task->message},
-                    {"number", task->number}};
+      if (auto task = findings_.queue().pop()) return std::move(*task);
     return is_time_up_ ? std::nullopt : next_programs(worker);
   }
 
@@ -169,23 +168,22 @@ class Coordinator {
     return understanding < std::max<std::ptrdiff_t>(1, std::ssize(peers_) / 2);
   }
 
-  std::optional<json> next_programs(std::size_t worker) {
+  std::optional<Job> next_programs(std::size_t worker) {
     std::optional<Schedule::Range> range = schedule_.next_returned();
     if (!range && schedule_.has_fresh() && !seeds_.empty()) {
-      json job = pop(seeds_);
-      job["first"] = schedule_.next_one();
-      job["count"] = 1;
+      TrySeed job = pop(seeds_);
+      job.programs = {schedule_.next_one(), 1};
       return job;
     }
     if (!range) range = schedule_.next_fresh(kBatch);
     if (!range) return std::nullopt;
-    json job = {{"do", mode()}, {"first", range->first}, {"count", range->count}};
-    if (!o_.is_mix) job["learn"] = corpus_.news_for(worker, peers_[worker]->learned);
-    return job;
+    if (o_.is_mix) return TryMix{*range};
+    return Explore{*range, corpus_.news_for(worker, peers_[worker]->learned)};
   }
 
-  static json pop(std::deque<json>& queue) {
-    json job = std::move(queue.front());
+  template <class Any>
+  static Any pop(std::deque<Any>& queue) {
+    Any job = std::move(queue.front());
     queue.pop_front();
     return job;
   }
@@ -194,7 +192,7 @@ class Coordinator {
 
   void start_worker(std::size_t worker) {
     Peer& p = *peers_[worker];
-    p.job = nullptr;
+    p.job.reset();
     p.has_hung = false;
     p.learned = corpus_.num_news();
     const std::uint64_t stream =
@@ -236,15 +234,15 @@ class Coordinator {
     if (since != 0)
       return p.process.processor_seconds() > o_.timeout ||
              static_cast<double>(steady_nanoseconds() - since) > kSleep * o_.timeout * 1e9;
-    return p.is_busy() && !p.job.contains("count") && seconds_now() - p.since > kReduceTimeouts * o_.timeout;
+    return p.job && !programs_of(*p.job) && seconds_now() - p.since > kReduceTimeouts * o_.timeout;
   }
 
-  // The worker has died. What it was trying is a finding; the rest of its work goes to others.
+  // The worker has died. The program that it was trying is a finding; the rest of its work goes to other workers.
   void replace(std::size_t worker) {
     Peer& p = *peers_[worker];
     const std::string how = how_it_ended(p.process.wait());
     ++crashes_;
-    const json job = std::move(p.job);
+    const std::optional<Job> job = std::exchange(p.job, std::nullopt);
     const CurrentInput& current = p.process.current();
     const bool was_trying = current.since != 0;
     if (was_trying && current.size > 0) {
@@ -253,64 +251,67 @@ class Coordinator {
       const std::string message =
           p.has_hung ? fmt::format("longer than {:.0f} seconds", o_.timeout) : fmt::format("a worker ended with {}", how);
       findings_.see_death(failure, message, input);
-      locate_.push_back({{"do", "locate"},
-                         {"input", to_message(input)},
-                         {"index", current.index.load()},
-                         {"signature", failure.signature},
-                         {"message", message}});
+      locate_.emplace_back(Locate{input, current.index.load(), failure.signature, message});
     } else {
       if (!p.has_hung) ++lost_workers_[how];
       REGDUEL_CHECK(++lost_in_a_row_ < kMostLostInARow, fmt::format("workers end by themselves ({})", how));
     }
-    if (!job.is_null() && job.contains("count")) {
-      const std::uint64_t first = job["first"], count = job["count"], at = was_trying ? current.index.load() : first;
-      schedule_.hand_back({first, at - first});
-      schedule_.hand_back({at + 1, first + count - at - 1});
-      finish({at, 1}, nullptr);
-    }
-    if (!job.is_null() && job["do"] == "understand") findings_.take_understood(job["number"], nullptr, "");
+    if (job) give_up(*job, was_trying ? std::optional(current.index.load()) : std::nullopt);
     start_worker(worker);
+  }
+
+  // Takes back a job that will have no answer.
+  //   died_of   the program that the worker was trying
+  void give_up(const Job& job, std::optional<std::uint64_t> died_of) {
+    if (const std::optional<Schedule::Range> range = programs_of(job)) {
+      const std::uint64_t at = died_of.value_or(range->first);
+      schedule_.hand_back({range->first, at - range->first});
+      schedule_.hand_back({at + 1, range->first + range->count - at - 1});
+      finish({at, 1}, std::nullopt);
+    }
+    if (const auto* task = std::get_if<Understand>(&job)) findings_.take_understood(*task, std::nullopt);
   }
 
   // -- what comes back ----------------------------------------------------------------------------------------------
 
   void take_messages(std::size_t worker) {
-    while (auto message = peers_[worker]->process.channel().next()) {
-      const json& m = *message;
-      if (m.contains("entry")) take_entry(worker, m["entry"]);
-      else if (m.contains("failed")) findings_.see(m["failed"]);
-      else take_answer(*peers_[worker], m);
+    while (const std::optional<Message> message = peers_[worker]->process.channel().next()) {
+      std::expected<Report, std::string> report = decode_report(*message);
+      REGDUEL_CHECK(report.has_value(), report.error());
+      std::visit([&](auto& r) { take(worker, std::move(r)); }, *report);
     }
   }
 
-  void take_entry(std::size_t worker, const json& e) {
-    StoredInput input{"", bytes_of(e["input"]), e["features"], e["pinned"], e["instructions"]};
-    input.hash = results::content_hash(input.input);
-    corpus_.add(worker, std::move(input));
+  void take(std::size_t worker, StoredInput input) { corpus_.add(worker, std::move(input)); }
+  void take(std::size_t /*worker*/, const Failed& failed) { findings_.see(failed); }
+
+  void take(std::size_t worker, Tried answer) {
+    const Schedule::Range job = programs_of(end_job(worker)).value(), done = answer.programs;
+    for (const results::CaseResults& one : answer.results) store_.add(one);
+    peers_[worker]->tried += done.count;
+    schedule_.hand_back({done.first + done.count, job.count - done.count});
+    finish(done, std::move(answer.tally));
+  }
+  void take(std::size_t worker, Understanding answer) {
+    findings_.take_understood(std::get<Understand>(end_job(worker)), std::move(answer));
+  }
+  void take(std::size_t worker, const Located& answer) {
+    end_job(worker);
+    findings_.see_located(answer);
+    findings_.take_before(schedule_.done());
+  }
+  void take(std::size_t worker, const TriedAgain& answer) {
+    end_job(worker);
+    findings_.take_again(answer);
   }
 
-  void take_answer(Peer& p, const json& m) {
-    const std::string what = m["done"];
+  // The worker has answered: it has no job any more.
+  Job end_job(std::size_t worker) {
     lost_in_a_row_ = 0;
-    if (m.contains("results"))
-      for (const json& one : m["results"]) store_.add(results_in(one));
-    if (what == "understand") {
-      findings_.take_understood(p.job["number"], m, p.job["message"]);
-    } else if (what == "again") {
-      findings_.take_again(m);
-    } else if (what == "locate") {
-      findings_.see_located(m);
-      findings_.take_before(schedule_.done());
-    } else {
-      const std::uint64_t first = m["first"], tried = m["tried"], count = p.job["count"];
-      p.tried += tried;
-      schedule_.hand_back({first + tried, count - tried});
-      finish({first, tried}, m["tally"]);
-    }
-    p.job = nullptr;
+    return std::exchange(peers_[worker]->job, std::nullopt).value();
   }
 
-  void finish(Schedule::Range range, json tally) {
+  void finish(Schedule::Range range, std::optional<Tally> tally) {
     schedule_.finish(range, std::move(tally), total_);
     findings_.take_before(schedule_.done());
   }
@@ -372,7 +373,8 @@ class Coordinator {
   Schedule schedule_;
   Tally total_;
   WorkerOptions worker_options_;
-  std::deque<json> lost_, locate_, again_, seeds_;  // jobs
+  std::deque<Job> lost_, locate_, again_;
+  std::deque<TrySeed> seeds_;  // their numbers are not drawn yet
 
   std::vector<std::unique_ptr<Peer>> peers_;
   std::uint64_t started_ = 0;                // workers

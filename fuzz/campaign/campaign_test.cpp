@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "base/io.h"
 #include "duel/allocators.h"
@@ -372,8 +373,8 @@ TEST(EventLog, ALogWithoutRoomSaysSoOnce) {
   ASSERT_TRUE(std::filesystem::exists("/dev/full"));  // else the log would make a file of that name
   const EventLog log("/dev/full");
   ::testing::internal::CaptureStderr();
-  log.add({{"entry", 1}});
-  log.add({{"entry", 2}});
+  log.add("entry", "1");
+  log.add("entry", "2");
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "warning: /dev/full: No space left on device: the log lacks lines from here on\n");
 }

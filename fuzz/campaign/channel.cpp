@@ -1,4 +1,4 @@
-// See channel.h. A frame is its length in four bytes, little-endian, and the document as CBOR.
+// See channel.h. The length of a message has four bytes, little-endian. Tested by campaign_test.cpp.
 #include "fuzz/campaign/channel.h"
 
 #include <sys/socket.h>
@@ -31,11 +31,10 @@ Channel& Channel::operator=(Channel&& other) noexcept {
   return *this;
 }
 
-bool Channel::send(const nlohmann::json& message) {
-  std::vector<std::uint8_t> bytes(kHead);
-  nlohmann::json::to_cbor(message, bytes);
-  const std::size_t size = bytes.size() - kHead;
-  for (std::size_t k = 0; k < kHead; ++k) bytes[k] = static_cast<std::uint8_t>(size >> (8 * k));
+bool Channel::send(const Message& message) {
+  Message bytes;
+  for (std::size_t k = 0; k < kHead; ++k) bytes.push_back(static_cast<std::uint8_t>(message.size() >> (8 * k)));
+  bytes.insert(bytes.end(), message.begin(), message.end());
   for (std::size_t at = 0; at < bytes.size();) {
     const ssize_t n = ::send(fd_, bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
@@ -45,13 +44,13 @@ bool Channel::send(const nlohmann::json& message) {
   return true;
 }
 
-std::optional<nlohmann::json> Channel::next() {
+std::optional<Message> Channel::next() {
   if (in_.size() - read_ < kHead) return std::nullopt;
   std::size_t size = 0;
   for (std::size_t k = 0; k < kHead; ++k) size |= static_cast<std::size_t>(in_[read_ + k]) << (8 * k);
   if (in_.size() - read_ < kHead + size) return std::nullopt;
   const auto first = in_.begin() + static_cast<std::ptrdiff_t>(read_ + kHead);
-  nlohmann::json message = nlohmann::json::from_cbor(first, first + static_cast<std::ptrdiff_t>(size));
+  Message message(first, first + static_cast<std::ptrdiff_t>(size));
   read_ += kHead + size;
   if (read_ == in_.size()) {
     in_.clear();
@@ -60,26 +59,29 @@ std::optional<nlohmann::json> Channel::next() {
   return message;
 }
 
-std::optional<nlohmann::json> Channel::receive() {
+std::optional<Message> Channel::receive() {
   for (;;) {
     if (auto message = next()) return message;
-    std::array<std::uint8_t, 65536> buffer;
-    const ssize_t n = ::recv(fd_, buffer.data(), buffer.size(), 0);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return std::nullopt;
-    in_.insert(in_.end(), buffer.begin(), buffer.begin() + n);
+    if (!take_in(0)) return std::nullopt;
   }
 }
 
 bool Channel::fill() {
-  for (;;) {
-    std::array<std::uint8_t, 65536> buffer;
-    const ssize_t n = ::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
-    if (n == 0) return false;
-    in_.insert(in_.end(), buffer.begin(), buffer.begin() + n);
+  while (take_in(MSG_DONTWAIT)) {
   }
+  return errno == EAGAIN || errno == EWOULDBLOCK;
+}
+
+// Takes in what one call gives. False at the end, and where none is there and it may not wait: errno says which, 0 = the end.
+bool Channel::take_in(int flags) {
+  std::array<std::uint8_t, 65536> buffer;
+  ssize_t n = 0;
+  do n = ::recv(fd_, buffer.data(), buffer.size(), flags);
+  while (n < 0 && errno == EINTR);
+  if (n == 0) errno = 0;
+  if (n <= 0) return false;
+  in_.insert(in_.end(), buffer.begin(), buffer.begin() + n);
+  return true;
 }
 
 std::pair<Channel, Channel> make_channel() {

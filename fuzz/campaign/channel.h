@@ -1,14 +1,14 @@
-// Messages between the coordinator of a campaign and its workers: JSON documents, with bytes in them, framed on a socket.
+// A socket between the coordinator of a campaign and a worker, for messages (messages.h), each behind its length.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 namespace regduel::fuzz {
+
+using Message = std::vector<std::uint8_t>;
 
 class Channel {
  public:
@@ -18,15 +18,17 @@ class Channel {
   Channel& operator=(Channel&& other) noexcept;
 
   [[nodiscard]] int fd() const { return fd_; }
-  // Waits until all of it is on its way. False where the other end is closed.
-  bool send(const nlohmann::json& message);
+  // Waits until all of the message is on its way. False where the other end is closed.
+  bool send(const Message& message);
   // Waits for one message. nullopt where the other end is closed.
-  [[nodiscard]] std::optional<nlohmann::json> receive();
-  // Takes in what has come without waiting; false at the end. next() then gives it message by message.
+  [[nodiscard]] std::optional<Message> receive();
+  // Takes in all bytes that have come, without waiting; false where the other end is closed. next() then gives them message by message.
   bool fill();
-  [[nodiscard]] std::optional<nlohmann::json> next();
+  [[nodiscard]] std::optional<Message> next();
 
  private:
+  bool take_in(int flags);
+
   int fd_;
   std::vector<std::uint8_t> in_;
   std::size_t read_ = 0;  // of in_
@@ -34,9 +36,5 @@ class Channel {
 
 // The two ends of a new one.
 [[nodiscard]] std::pair<Channel, Channel> make_channel();
-
-// Bytes in a message.
-[[nodiscard]] inline nlohmann::json to_message(const std::vector<std::uint8_t>& bytes) { return nlohmann::json::binary(bytes); }
-[[nodiscard]] inline std::vector<std::uint8_t> bytes_of(const nlohmann::json& message) { return message.get_binary(); }
 
 }  // namespace regduel::fuzz

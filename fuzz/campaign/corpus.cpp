@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "fuzz/campaign/channel.h"
 #include "fuzz/explore/corpus_minimiser.h"
 
 namespace regduel::fuzz {
@@ -25,12 +24,12 @@ std::vector<StoredInput> Corpus::load() {
 void Corpus::add(std::size_t worker, StoredInput input) {
   const bool is_new = features_.add(input.features) > 0;
   if (!is_new && !input.is_pinned) {  // another worker was faster
-    log_.add({{"dropped", input.hash}});
+    log_.add("dropped", input.hash);
     return;
   }
   store_.add(input);
   explorer_.learn(duel::decode_case(input.input), input.features);
-  news_.push_back({worker, input.input, input.features});
+  news_.push_back({worker, {input.input, input.features}});
   inputs_.insert_or_assign(input.hash, std::move(input));
   if (inputs_.size() > 2 * minimised_ + 500) minimise();
 }
@@ -48,17 +47,16 @@ void Corpus::minimise() {
     const std::string hash = all[k]->hash;
     store_.remove_input(hash);
     inputs_.erase(hash);
-    log_.add({{"dropped", hash}});
+    log_.add("dropped", hash);
   }
   minimised_ = inputs_.size();
 }
 
-nlohmann::json Corpus::news_for(std::size_t worker, std::size_t& learned) const {
+std::vector<News> Corpus::news_for(std::size_t worker, std::size_t& learned) const {
   constexpr std::size_t kMostAtOnce = 200;
-  nlohmann::json news = nlohmann::json::array();
+  std::vector<News> news;
   for (; learned < news_.size() && news.size() < kMostAtOnce; ++learned)
-    if (news_[learned].from != worker)
-      news.push_back({{"input", to_message(news_[learned].input)}, {"features", news_[learned].features}});
+    if (news_[learned].first != worker) news.push_back(news_[learned].second);
   return news;
 }
 

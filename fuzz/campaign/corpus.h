@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fuzz/campaign/event_log.h"
+#include "fuzz/campaign/messages.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/explore/explorer.h"
 
@@ -20,13 +22,13 @@ class Corpus {
 
   // Takes those of the database. Returns the ones whose features another version of the program saw: they are tried again.
   [[nodiscard]] std::vector<StoredInput> load();
-  // What a worker has found. Dropped unless it shows something new or is pinned.
+  // Adds an input that a worker has found. An input is dropped unless it shows something new or is pinned.
   //   worker   that found it: news_for() does not tell it again
   void add(std::size_t worker, StoredInput input);
   // Drops what others have made needless.
   void minimise();
-  // Inputs that a worker has not been told of, as a message; `learned` counts all that it has been told of, and moves on.
-  [[nodiscard]] nlohmann::json news_for(std::size_t worker, std::size_t& learned) const;
+  // Inputs that a worker has not been told of, the oldest first, at most 200; `learned` counts all that it has been told of, and moves on.
+  [[nodiscard]] std::vector<News> news_for(std::size_t worker, std::size_t& learned) const;
 
   [[nodiscard]] const Explorer& explorer() const { return explorer_; }  // what a worker begins with
   [[nodiscard]] std::size_t num_news() const { return news_.size(); }
@@ -35,19 +37,13 @@ class Corpus {
   [[nodiscard]] bool contains(const std::string& hash) const { return inputs_.contains(hash); }
 
  private:
-  struct News {
-    std::size_t from;  // a worker
-    results::Blob input;
-    std::vector<std::uint32_t> features;
-  };
-
   Store& store_;
   const EventLog& log_;
   Explorer explorer_;
   FeatureSet features_;
-  std::map<std::string, StoredInput> inputs_;  // by hash
-  std::size_t minimised_ = 0;                  // how many the last minimise() left
-  std::vector<News> news_;
+  std::map<std::string, StoredInput> inputs_;       // by hash
+  std::size_t minimised_ = 0;                       // how many the last minimise() left
+  std::vector<std::pair<std::size_t, News>> news_;  // behind the worker that found it
 };
 
 }  // namespace regduel::fuzz

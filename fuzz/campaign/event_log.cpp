@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/bad_input.h"
 
@@ -24,10 +25,10 @@ EventLog::~EventLog() {
   if (file_ >= 0) ::close(file_);
 }
 
-void EventLog::add(nlohmann::json line) const {
+void EventLog::add(const char* event, std::string_view what) const {
   if (file_ < 0) return;
-  line["time"] = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  const std::string text = line.dump() + "\n";
+  const double time = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const std::string text = nlohmann::json{{event, what}, {"time", time}}.dump() + "\n";
   const ::ssize_t written = ::write(file_, text.data(), text.size());
   if (written == static_cast<::ssize_t>(text.size()) || lacks_lines_) return;
   fmt::print(stderr, "warning: {}: {}: the log lacks lines from here on\n", path_, std::strerror(written < 0 ? errno : ENOSPC));

@@ -1,9 +1,8 @@
-// What a campaign saw, as it saw it: a file to which the coordinator and every worker add lines of JSON.
+// The events of a campaign as they happen, in a file to which the coordinator and every worker add lines of JSON.
 #pragma once
 
 #include <string>
-
-#include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace regduel::fuzz {
 
@@ -15,9 +14,9 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  // Adds a line, with the time. A line is written in one piece, as several processes write to the file. Where it can't be written,
-  // stderr says so, once a process.
-  void add(nlohmann::json line) const;
+  // Adds a line with the time: {"EVENT": WHAT, "time": SECONDS}. A line is written in one piece, as several processes write to the file. Where
+  // the file takes no more, stderr says so, once a process.
+  void add(const char* event, std::string_view what) const;
 
  private:
   std::string path_;

@@ -3,26 +3,10 @@
 
 #include <filesystem>
 
-#include "fuzz/campaign/channel.h"
 #include "fuzz/campaign/reproducer.h"
 
 namespace regduel::fuzz {
 namespace {
-
-using nlohmann::json;
-
-struct Said {
-  Failure failure;
-  std::string message;
-  const json* bout;  // that it belongs to
-};
-
-std::vector<Said> said_in(const json& failed) {
-  std::vector<Said> all;
-  for (const json& bout : failed["bouts"])
-    for (const json& finding : bout["findings"]) all.push_back({{bout["allocator"], finding[0]}, finding[1], &bout});
-  return all;
-}
 
 void remove_reproducer(const std::string& path) {
   std::error_code ignored;
@@ -30,10 +14,6 @@ void remove_reproducer(const std::string& path) {
 }
 
 }  // namespace
-
-json bout_message(const std::string& allocator, const std::string& signature, const std::string& message) {
-  return {{"allocator", allocator}, {"findings", json::array({json::array({signature, message})})}};
-}
 
 std::vector<StoredFinding> CampaignFindings::load() {
   std::vector<StoredFinding> stored = store_.findings();
@@ -44,25 +24,25 @@ std::vector<StoredFinding> CampaignFindings::load() {
   return stored;
 }
 
-void CampaignFindings::see(const json& failed) {
-  const results::Blob input = bytes_of(failed["input"]);
-  if (!seen_.emplace(std::pair(failed["index"].get<std::uint64_t>(), results::content_hash(input)), failed).second)
+void CampaignFindings::see(const Failed& failed) {
+  if (!seen_.emplace(std::pair(failed.index, results::content_hash(failed.input)), failed).second)
     return;  // seen before its worker died
-  for (const Said& s : said_in(failed))
-    if (!is_suppressed(s.failure)) store_.saw(s.failure, s.message, input);
+  for (const Objection& o : failed.objections)
+    if (!is_suppressed(o.failure)) store_.saw(o.failure, o.message, failed.input);
 }
 
 void CampaignFindings::see_death(const Failure& failure, const std::string& message, const results::Blob& input) {
   store_.saw(failure, message, input);
 }
 
-void CampaignFindings::see_located(const json& located) {
-  store_.forget({"unknown", located["signature"]});
-  json failed = located;
-  if (failed["bouts"].empty() && located["signature"] == "harness/hang") return;  // alone it is fast enough
-  if (failed["bouts"].empty())
-    failed["bouts"] = json::array(
-        {bout_message("unknown", located["signature"], "a worker died of it once, but not again when it was tried again")});
+void CampaignFindings::see_located(const Located& located) {
+  const Failure unknown{"unknown", located.signature};
+  store_.forget(unknown);
+  Failed failed = located.failed;
+  if (failed.objections.empty()) {
+    if (located.signature == "harness/hang") return;  // alone it is fast enough
+    failed.objections = {{unknown, "a worker died of it once, but not again when it was tried again"}};
+  }
   see(failed);
 }
 
@@ -70,18 +50,17 @@ void CampaignFindings::take_before(std::uint64_t done) {
   while (!seen_.empty() && seen_.begin()->first.first < done) take(seen_.extract(seen_.begin()).mapped());
 }
 
-// Of one bout only the first finding is to be understood: the others most often say the same in other words.
-void CampaignFindings::take(const json& failed) {
-  const results::Blob input = bytes_of(failed["input"]);
-  const json* counted = nullptr;  // the bout of the finding before
-  for (const Said& s : said_in(failed)) {
-    if (is_suppressed(s.failure)) {
+// Of the findings about one allocator only the first is understood. The others most often say the same in other words.
+void CampaignFindings::take(const Failed& failed) {
+  std::string counted;  // the allocator of the finding before
+  for (const Objection& o : failed.objections) {
+    if (is_suppressed(o.failure)) {
       ++suppressed_;
       continue;
     }
-    const bool is_first = s.bout != counted;
-    counted = s.bout;
-    if (queue_.count(s.failure) && is_first) want_understood(s.failure, input, s.message);
+    const bool is_first = o.failure.allocator != counted;
+    counted = o.failure.allocator;
+    if (queue_.count(o.failure) && is_first) want_understood(o.failure, failed.input, o.message);
   }
 }
 
@@ -98,8 +77,8 @@ void CampaignFindings::want_understood(const Failure& failure, const results::Bl
   if (!directory_.empty()) raw.path = write_reproducer(directory_, failure, message, name, c);
 }
 
-void CampaignFindings::take_understood(std::uint64_t number, const json& answer, const std::string& message) {
-  answers_[number] = {answer, message};
+void CampaignFindings::take_understood(const Understand& task, std::optional<Understanding> answer) {
+  answers_[task.number] = {std::move(answer), task.message};
   while (!answers_.empty() && answers_.begin()->first == next_answer_) take_next_answer();
 }
 
@@ -111,33 +90,35 @@ void CampaignFindings::take_next_answer() {
   const auto [number, answer] = *answers_.begin();
   answers_.erase(answers_.begin());
   next_answer_ = number + 1;
-  if (!answer.first.is_null()) take_answer(answer.first, answer.second);
+  if (answer.understanding) take_answer(*answer.understanding, answer.message);
 }
 
-void CampaignFindings::take_answer(const json& answer, const std::string& message) {
-  const Failure asked{answer["allocator"], answer["signature"]};
-  const std::string name = name_of(asked);
+void CampaignFindings::take_answer(const Understanding& answer, const std::string& message) {
+  const std::string name = name_of(answer.asked);
   const auto raw = not_reduced_.find(name);
-  if (!answer["fails"].get<bool>()) {
+  if (!answer.reduction) {
     if (raw != not_reduced_.end()) raw->second.message = message + " (not again when it was tried again)";
     return;
   }
-  const json& u = answer["understood"];
-  Understood understood;
-  understood.reduced = duel::decode_case(bytes_of(u["input"]));
-  understood.failure = {u["allocator"], u["signature"]};
-  understood.decision = u["decision"];
-  understood.naming = {u["nature"], u["names"], u["rest"], u["title"], u["needed"]};
-  KnownBuckets known;
-  for (const auto& [bucket, found] : by_bucket_) known.emplace(bucket, found.decision);
-  understood.bucket = choose_bucket(understood.naming, understood.decision, known);
-  store_.add(understood);
-  store_.reduced(asked);
+  store_.reduced(answer.asked);
   understood_.insert(name);
   if (raw != not_reduced_.end()) {
     remove_reproducer(raw->second.path);
     not_reduced_.erase(raw);
   }
+  take_reduction(*answer.reduction, message);
+}
+
+void CampaignFindings::take_reduction(const Reduction& r, const std::string& message) {
+  KnownBuckets known;
+  for (const auto& [bucket, found] : by_bucket_) known.emplace(bucket, found.decision);
+  Understood understood;
+  understood.reduced = duel::decode_case(r.input);
+  understood.failure = r.failure;
+  understood.decision = r.decision;
+  understood.naming = r.naming;
+  understood.bucket = choose_bucket(r.naming, r.decision, known);
+  store_.add(understood);
   Found& f = by_bucket_[understood.bucket];
   const auto instructions = static_cast<std::uint32_t>(understood.reduced.program.insts.size());
   f.count += 1;
@@ -149,9 +130,9 @@ void CampaignFindings::take_answer(const json& answer, const std::string& messag
   if (old != f.path) remove_reproducer(old);
 }
 
-void CampaignFindings::take_again(const json& answer) {
-  Found& f = by_bucket_[answer["bucket"]];
-  f.state = store_.tried_again(f.bucket, answer["fails"], version_);
+void CampaignFindings::take_again(const TriedAgain& answer) {
+  Found& f = by_bucket_[answer.bucket];
+  f.state = store_.tried_again(f.bucket, answer.fails, version_);
 }
 
 std::vector<const Found*> CampaignFindings::failing() const {

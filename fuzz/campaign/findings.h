@@ -15,8 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "fuzz/campaign/messages.h"
 #include "fuzz/campaign/report.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/campaign/understanding_queue.h"
@@ -34,41 +33,44 @@ class CampaignFindings {
       : store_(store), version_(std::move(version)), directory_(std::move(directory)), suppressions_(std::move(suppressions)),
         today_(std::move(today)) {}
 
-  // What earlier sessions have left to understand goes to the queue. Returns the findings that have to be tried again.
+  // Cases that earlier sessions have left to understand go to the queue. Returns the findings that have to be tried again.
   [[nodiscard]] std::vector<StoredFinding> load();
 
-  // A failing case as a worker reports it (worker.h: "failed").
-  void see(const nlohmann::json& failed);
+  void see(const Failed& failed);
   // A worker ended, or was ended, while it tried the input.
   void see_death(const Failure& failure, const std::string& message, const results::Blob& input);
-  // What came of looking for the allocator that ended it (worker.h: "locate").
-  void see_located(const nlohmann::json& located);
+  void see_located(const Located& located);
   // Counts the cases with numbers below `done`.
   void take_before(std::uint64_t done);
 
-  // The answers to "understand" and "again" (worker.h).
-  //   number    of the task (understanding_queue.h). Answers wait until those before them have come: a bucket depends on those that
-  //             are known (triage.h), and so does not depend on how long a worker takes
-  //   answer    null where there will be none
-  //   message   the judge's, of the case that was to be understood
-  void take_understood(std::uint64_t number, const nlohmann::json& answer, const std::string& message);
-  // At the end: those that still wait.
+  // Answers wait until those to earlier tasks have come. The bucket of an answer depends on the buckets that are known (triage.h), and must not
+  // depend on how long a worker takes.
+  //   answer   nullopt where there will be none
+  void take_understood(const Understand& task, std::optional<Understanding> answer);
+  // At the end: takes those that still wait.
   void take_all_understood();
-  void take_again(const nlohmann::json& answer);
+  void take_again(const TriedAgain& answer);
 
   [[nodiscard]] UnderstandingQueue& queue() { return queue_; }
   [[nodiscard]] const UnderstandingQueue& queue() const { return queue_; }
-  // What fails now: what has been understood, and what has not been reduced yet.
+  // The findings that fail now, those that have been understood and those that have not been reduced yet.
   [[nodiscard]] std::vector<const Found*> failing() const;
-  // The same at the end, with the number of cases of what has not been reduced.
+  // The same at the end, with the number of cases of each finding that has not been reduced.
   [[nodiscard]] std::vector<Found> report() const;
   [[nodiscard]] std::uint64_t suppressed() const { return suppressed_; }  // cases
 
  private:
   [[nodiscard]] bool is_suppressed(const Failure& f) const { return fuzz::is_suppressed(suppressions_, f, today_); }
-  void take(const nlohmann::json& failed);
+  // An answer, and the message of the task's case.
+  struct Answer {
+    std::optional<Understanding> understanding;
+    std::string message;
+  };
+
+  void take(const Failed& failed);
   void take_next_answer();
-  void take_answer(const nlohmann::json& answer, const std::string& message);
+  void take_answer(const Understanding& answer, const std::string& message);
+  void take_reduction(const Reduction& reduction, const std::string& message);
   void want_understood(const Failure& failure, const results::Blob& input, const std::string& message);
 
   Store& store_;
@@ -77,16 +79,13 @@ class CampaignFindings {
   std::string today_;
   UnderstandingQueue queue_;
   // Seen, not counted yet: by number, and by the hash of the input, since a worker that takes over a number tries another input.
-  std::map<std::pair<std::uint64_t, std::string>, nlohmann::json> seen_;
-  std::map<std::uint64_t, std::pair<nlohmann::json, std::string>> answers_;  // by number; with their messages
+  std::map<std::pair<std::uint64_t, std::string>, Failed> seen_;
+  std::map<std::uint64_t, Answer> answers_;  // by the number of the task
   std::uint64_t next_answer_ = 0;
   std::map<std::string, Found> by_bucket_;
   std::map<std::string, Found> not_reduced_;  // by name_of
   std::set<std::string> understood_;          // by name_of: one case was reduced
   std::uint64_t suppressed_ = 0;
 };
-
-// One finding about one allocator, as in a message that says what failed.
-[[nodiscard]] nlohmann::json bout_message(const std::string& allocator, const std::string& signature, const std::string& message);
 
 }  // namespace regduel::fuzz

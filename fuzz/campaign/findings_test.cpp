@@ -4,28 +4,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fuzz/campaign/channel.h"
-
 namespace regduel::fuzz {
 namespace {
 
 using testing::ElementsAre;
 
+constexpr const char* kWrongValue = "symbolic/symbolic-wrong-value@op:use";
+
+Understand task(std::uint64_t number) { return {{"briggs", kWrongValue}, {}, "", number}; }
+
 // A worker's answer: a case that may belong to buckets of these names.
-nlohmann::json answer(const std::vector<std::string>& names) {
-  return {{"allocator", "briggs"},
-          {"signature", "symbolic/symbolic-wrong-value@op:use"},
-          {"fails", true},
-          {"understood",
-           {{"input", to_message(duel::encode_case(duel::derive_case(5, 20)))},
-            {"allocator", "briggs"},
-            {"signature", "symbolic/symbolic-wrong-value@op:use"},
-            {"decision", ""},
-            {"nature", "wrong-value"},
-            {"names", names},
-            {"rest", nlohmann::json::array()},
-            {"title", names.front()},
-            {"needed", nlohmann::json::array()}}}};
+Understanding answer(const std::vector<std::string>& names) {
+  const Failure failure{"briggs", kWrongValue};
+  return {failure, Reduction{.input = duel::encode_case(duel::derive_case(5, 20)),
+                             .failure = failure,
+                             .decision = "",
+                             .naming = {.nature = "wrong-value", .names = names, .rest = {}, .title = names.front()}}};
 }
 
 std::vector<std::string> buckets(const CampaignFindings& findings) {
@@ -37,10 +31,10 @@ std::vector<std::string> buckets(const CampaignFindings& findings) {
 TEST(CampaignFindingsTest, ACaseGoesToTheBucketThatIsKnownWhateverWorkerIsFirst) {
   Store store("");
   CampaignFindings findings(store, "1", "", {}, "2026-01-01");
-  findings.take_understood(1, answer({"with guard", "with part"}), "");
-  findings.take_understood(2, answer({"with guard"}), "");
+  findings.take_understood(task(1), answer({"with guard", "with part"}));
+  findings.take_understood(task(2), answer({"with guard"}));
   EXPECT_THAT(buckets(findings), ElementsAre()) << "they wait for the first";
-  findings.take_understood(0, answer({"with part"}), "");
+  findings.take_understood(task(0), answer({"with part"}));
   EXPECT_THAT(buckets(findings), ElementsAre("with guard x1", "with part x2"));
   EXPECT_EQ(store.findings().size(), 2u);
 }
@@ -48,9 +42,9 @@ TEST(CampaignFindingsTest, ACaseGoesToTheBucketThatIsKnownWhateverWorkerIsFirst)
 TEST(CampaignFindingsTest, AnAnswerThatNeverComesHoldsUpNothing) {
   Store store("");
   CampaignFindings findings(store, "1", "", {}, "2026-01-01");
-  findings.take_understood(1, answer({"one"}), "");
-  findings.take_understood(3, answer({"two"}), "");
-  findings.take_understood(0, nullptr, "");
+  findings.take_understood(task(1), answer({"one"}));
+  findings.take_understood(task(3), answer({"two"}));
+  findings.take_understood(task(0), std::nullopt);
   EXPECT_THAT(buckets(findings), ElementsAre("one x1"));
   findings.take_all_understood();
   EXPECT_THAT(buckets(findings), ElementsAre("one x1", "two x1"));

@@ -2,6 +2,7 @@
 #include "fuzz/campaign/report.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace regduel::fuzz {
 

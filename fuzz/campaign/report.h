@@ -1,4 +1,4 @@
-// What a campaign tells of itself: while it runs, and when it ends.
+// The report of a campaign, while it runs and when it ends.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "fuzz/campaign/tally.h"
 #include "fuzz/triage/failure.h"
 
 namespace regduel::fuzz {
 
-// What was found: one bug (bucket), or a failure of which no case has been reduced (yet).
+// A finding: one bug (bucket), or a failure of which no case has been reduced (yet).
 struct Found {
   std::string bucket;
   Failure failure;

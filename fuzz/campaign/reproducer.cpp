@@ -31,7 +31,7 @@ std::string slug(std::string_view s) {
   return out;
 }
 
-// What a command line has to say of how a program is run, where that is not as usual.
+// The options of a command line that say how an external allocator is run, without those that have their default.
 std::string options_of(const duel::ExecAllocator& program) {
   const duel::ExecOptions &o = program.options(), usual;
   std::string out;

@@ -27,10 +27,10 @@ void Schedule::hand_back(Range range) {
   if (range.count > 0) returned_.emplace(range.first, range.count);
 }
 
-void Schedule::finish(Range range, nlohmann::json tally, Tally& total) {
+void Schedule::finish(Range range, std::optional<Tally> tally, Tally& total) {
   finished_.emplace(range.first, Batch{range.count, std::move(tally)});
   for (auto at = finished_.begin(); at != finished_.end() && at->first == done_; at = finished_.erase(at)) {
-    if (!at->second.tally.is_null()) total.add(at->second.tally);
+    if (at->second.tally) total.add(*at->second.tally);
     done_ += at->second.count;
   }
 }

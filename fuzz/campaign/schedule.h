@@ -12,8 +12,6 @@
 #include <map>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "fuzz/campaign/tally.h"
 
 namespace regduel::fuzz {
@@ -36,11 +34,11 @@ class Schedule {
   [[nodiscard]] std::uint64_t next_one();
   [[nodiscard]] bool has_fresh() const { return next_ < end_; }
 
-  // What was handed out and will not be done where it was.
+  // Takes back a range that was handed out and will not be done there.
   void hand_back(Range range);
   // These were tried. Adds the tallies of all numbers up to done() to the total.
-  //   tally   Tally::state(); null where the worker died
-  void finish(Range range, nlohmann::json tally, Tally& total);
+  //   tally   nullopt where the worker died
+  void finish(Range range, std::optional<Tally> tally, Tally& total);
 
   [[nodiscard]] std::uint64_t first() const { return first_; }
   [[nodiscard]] std::uint64_t done() const { return done_; }
@@ -48,7 +46,7 @@ class Schedule {
  private:
   struct Batch {
     std::uint64_t count = 0;
-    nlohmann::json tally;
+    std::optional<Tally> tally;
   };
 
   std::uint64_t first_, done_, next_, end_, window_;

@@ -7,10 +7,10 @@
 namespace regduel::fuzz {
 namespace {
 
-nlohmann::json tally_of(int cases) {
+Tally tally_of(int cases) {
   Tally tally(duel::all_duelists());
   for (int k = 0; k < cases; ++k) tally.add(duel::derive_case(static_cast<std::uint64_t>(k), 5), duel::Duel{});
-  return tally.state();
+  return tally;
 }
 
 TEST(ScheduleTest, NumbersAreHandedOutOnceAndResultsTakenInTheirOrder) {
@@ -24,7 +24,7 @@ TEST(ScheduleTest, NumbersAreHandedOutOnceAndResultsTakenInTheirOrder) {
   schedule.finish(*b, tally_of(4), total);
   EXPECT_EQ(schedule.done(), 100u);
   EXPECT_EQ(total.cases(), 0u) << "what precedes them is not done";
-  schedule.finish({100, 1}, nullptr, total);  // the worker died
+  schedule.finish({100, 1}, std::nullopt, total);  // the worker died
   EXPECT_EQ(schedule.done(), 101u);
   schedule.hand_back({101, 3});
   const auto again = schedule.next_returned();

@@ -1,4 +1,4 @@
-// What campaigns keep in the database (results/schema.h). commit() is called twice a second, and the file has a write-ahead log: a
+// The tables of campaigns in the database (results/schema.h). commit() is called twice a second, and the file has a write-ahead log: a
 // process that is killed loses at most the last second, and the next campaign of the same seed goes on behind what is kept. A
 // session of one is a row of `run`; the rows of
 //

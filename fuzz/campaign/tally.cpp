@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
+#include "base/check_macro.h"
+
 namespace regduel::fuzz {
 namespace {
 
@@ -21,12 +25,21 @@ void add_to(std::optional<std::int64_t>& sum, std::optional<std::int64_t> value)
   else sum = result;
 }
 
-template <class Json>
-Json number_or_null(std::optional<std::int64_t> number) {
-  return number ? Json(*number) : Json(nullptr);
-}
-std::optional<std::int64_t> number_in(const nlohmann::json& j) {
-  return j.is_null() ? std::nullopt : std::optional(j.get<std::int64_t>());
+using nlohmann::ordered_json;
+
+ordered_json number_or_null(std::optional<std::int64_t> number) { return number ? ordered_json(*number) : ordered_json(nullptr); }
+
+ordered_json to_json(const std::vector<Tally::Opinions>& opinions) {
+  ordered_json out = ordered_json::array();
+  for (const Tally::Opinions& o : opinions) {
+    ordered_json one = {{"judge", o.judge}};
+    for (const oracles::Verdict v :
+         {oracles::Verdict::Pass, oracles::Verdict::Fail, oracles::Verdict::Inconclusive, oracles::Verdict::Skipped})
+      one[std::string(oracles::name(v))] = o.verdicts[static_cast<std::size_t>(v)];
+    if (!o.inconclusive.empty()) one["reasons"] = o.inconclusive;
+    out.push_back(std::move(one));
+  }
+  return out;
 }
 
 }  // namespace
@@ -90,58 +103,28 @@ void Tally::add(const duel::Case& input, const duel::Duel& d) {
   }
 }
 
-nlohmann::json Tally::state() const {
-  nlohmann::json rows = nlohmann::json::array(), changes = nlohmann::json::array();
-  for (const Row& r : rows_) {
-    nlohmann::json opinions = nlohmann::json::array();
-    for (const Opinions& o : r.opinions)
-      opinions.push_back({{"judge", o.judge}, {"verdicts", o.verdicts}, {"inconclusive", o.inconclusive}});
-    rows.push_back(
-        {{"counts", {r.pass, r.fail, r.inconclusive, r.impossible, r.unsupported, r.allocations, r.spilling, r.best, r.worst}},
-         {"sums", {r.registers, r.max_live, r.store_bytes, r.load_bytes}},
-         {"weighted", number_or_null<nlohmann::json>(r.weighted_bytes)},
-         {"seconds", r.seconds},
-         {"opinions", std::move(opinions)},
-         {"unsupported_for", r.unsupported_for}});
-  }
-  for (const auto& [key, c] : changes_)
-    changes.push_back({{"key", key}, {"more", c.more}, {"less", c.less}, {"sum", number_or_null<nlohmann::json>(c.sum)}});
-  return {{"rows", std::move(rows)},       {"cases", cases_},
-          {"saturated", saturated_},       {"disagreements", disagreements_},
-          {"metamorphic", metamorphic_},   {"metamorphic_inconclusive", metamorphic_inconclusive_},
-          {"changes", std::move(changes)}, {"sizes", sizes_}};
-}
-
-void Tally::add(const nlohmann::json& state) {
+void Tally::add(const Tally& other) {
+  REGDUEL_CHECK(rows_.size() == other.rows_.size(), "a tally of other duelists");
   for (std::size_t k = 0; k < rows_.size(); ++k) {
-    const nlohmann::json &from = state["rows"][k], &counts = from["counts"], &sums = from["sums"];
     Row& r = rows_[k];
-    const std::array to_count = {&r.pass,        &r.fail,     &r.inconclusive, &r.impossible, &r.unsupported,
-                                 &r.allocations, &r.spilling, &r.best,         &r.worst};
-    for (std::size_t i = 0; i < to_count.size(); ++i) *to_count[i] += counts[i].get<std::uint64_t>();
-    const std::array to_sum = {&r.registers, &r.max_live, &r.store_bytes, &r.load_bytes};
-    for (std::size_t i = 0; i < to_sum.size(); ++i) *to_sum[i] += sums[i].get<std::int64_t>();
-    add_to(r.weighted_bytes, number_in(from["weighted"]));
-    r.seconds += from["seconds"].get<double>();
-    for (const auto& [reason, cases] : from["unsupported_for"].items()) count_reason(r, reason, cases.get<std::uint64_t>());
-    for (const nlohmann::json& o : from["opinions"]) {
-      Opinions& mine = opinions_of(r, o["judge"]);
-      for (std::size_t v = 0; v < mine.verdicts.size(); ++v) mine.verdicts[v] += o["verdicts"][v].get<std::uint64_t>();
-      for (const auto& [reason, count] : o["inconclusive"].items()) mine.inconclusive[reason] += count.get<std::uint64_t>();
+    const Row& from = other.rows_[k];
+    std::apply([&](auto... sum) { ((r.*sum += from.*sum), ...); }, Row::kSums);
+    add_to(r.weighted_bytes, from.weighted_bytes);
+    for (const auto& [reason, cases] : from.unsupported_for) count_reason(r, reason, cases);
+    for (const Opinions& o : from.opinions) {
+      Opinions& mine = opinions_of(r, o.judge);
+      for (std::size_t v = 0; v < mine.verdicts.size(); ++v) mine.verdicts[v] += o.verdicts[v];
+      for (const auto& [reason, count] : o.inconclusive) mine.inconclusive[reason] += count;
     }
   }
-  cases_ += state["cases"].get<std::uint64_t>();
-  saturated_ += state["saturated"].get<std::uint64_t>();
-  disagreements_ += state["disagreements"].get<std::uint64_t>();
-  metamorphic_ += state["metamorphic"].get<std::uint64_t>();
-  metamorphic_inconclusive_ += state["metamorphic_inconclusive"].get<std::uint64_t>();
-  for (const nlohmann::json& c : state["changes"]) {
-    Changes& mine = changes_[c["key"].get<ChangeKey>()];
-    mine.more += c["more"].get<std::uint64_t>();
-    mine.less += c["less"].get<std::uint64_t>();
-    add_to(mine.sum, number_in(c["sum"]));
+  std::apply([&](auto... sum) { ((this->*sum += other.*sum), ...); }, kSums);
+  for (const auto& [key, c] : other.changes_) {
+    Changes& mine = changes_[key];
+    mine.more += c.more;
+    mine.less += c.less;
+    add_to(mine.sum, c.sum);
   }
-  for (const nlohmann::json& size : state["sizes"]) sizes_.push_back(size.get<std::uint32_t>());
+  sizes_.insert(sizes_.end(), other.sizes_.begin(), other.sizes_.end());
 }
 
 void Tally::count_reason(Row& row, const std::string& reason, std::uint64_t cases) {
@@ -161,21 +144,8 @@ std::uint64_t Tally::allocations() const {
   return sum;
 }
 
-nlohmann::ordered_json Tally::to_json(const std::vector<Opinions>& opinions) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
-  for (const Opinions& o : opinions) {
-    nlohmann::ordered_json one = {{"judge", o.judge}};
-    for (const oracles::Verdict v :
-         {oracles::Verdict::Pass, oracles::Verdict::Fail, oracles::Verdict::Inconclusive, oracles::Verdict::Skipped})
-      one[std::string(oracles::name(v))] = o.verdicts[static_cast<std::size_t>(v)];
-    if (!o.inconclusive.empty()) one["reasons"] = o.inconclusive;
-    out.push_back(std::move(one));
-  }
-  return out;
-}
-
-nlohmann::ordered_json Tally::json() const {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+ordered_json Tally::json() const {
+  ordered_json list = ordered_json::array();
   for (const Row& r : rows_) {
     list.push_back({{"allocator", r.allocator},
                     {"pass", r.pass},
@@ -187,24 +157,24 @@ nlohmann::ordered_json Tally::json() const {
                     {"max_live", r.max_live},
                     {"spill_store_bytes", r.store_bytes},
                     {"spill_load_bytes", r.load_bytes},
-                    {"weighted_spill_bytes", number_or_null<nlohmann::ordered_json>(r.weighted_bytes)},
+                    {"weighted_spill_bytes", number_or_null(r.weighted_bytes)},
                     {"least_spill", r.best},
                     {"seconds", r.seconds},
                     {"allocations", r.allocations},
                     {"judges", to_json(r.opinions)}});
     if (r.unsupported > 0) list.back()["unsupported"] = {{"cases", r.unsupported}, {"reasons", r.unsupported_for}};
   }
-  nlohmann::ordered_json out = {{"duels", cases_}, {"disagreements", disagreements_}, {"allocators", list}};
+  ordered_json out = {{"duels", cases_}, {"disagreements", disagreements_}, {"allocators", list}};
   if (saturated_ > 0) out["saturated"] = saturated_;
   if (metamorphic_ == 0) return out;
-  nlohmann::ordered_json observations = nlohmann::ordered_json::array();
+  ordered_json observations = ordered_json::array();
   for (const auto& [key, c] : changes_)
     observations.push_back({{"allocator", std::get<0>(key)},
                             {"variant", std::get<1>(key)},
                             {"figure", std::get<2>(key)},
                             {"more", c.more},
                             {"less", c.less},
-                            {"sum_of_differences", number_or_null<nlohmann::ordered_json>(c.sum)}});
+                            {"sum_of_differences", number_or_null(c.sum)}});
   out["metamorphic"] = {{"allocations", metamorphic_}, {"inconclusive", metamorphic_inconclusive_}, {"observations", observations}};
   return out;
 }

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "duel/case.h"
 #include "duel/duel.h"
@@ -22,21 +22,23 @@ class Tally {
  public:
   static constexpr std::size_t kMostReasons = 50;  // further ones are counted together, as "other"
 
+  Tally() = default;
   explicit Tally(std::span<const ir::Allocator* const> duelists);
   void add(const duel::Case& input, const duel::Duel& duel);
-  // The sum of this and of what another process has: state() there, add() here.
-  [[nodiscard]] nlohmann::json state() const;
-  void add(const nlohmann::json& state);
+  // Adds another tally of the same duelists.
+  void add(const Tally& other);
   [[nodiscard]] nlohmann::ordered_json json() const;
   [[nodiscard]] std::uint64_t cases() const { return cases_; }
   // Allocations that were judged.
   [[nodiscard]] std::uint64_t allocations() const;
 
-  // What one judge said of all of them. Reasons without their numbers, so that like ones are counted together.
+  // The verdicts of one judge. Reasons stand without their numbers, so that like ones are counted together.
   struct Opinions {
     std::string judge;
     std::array<std::uint64_t, 4> verdicts = {};  // by oracles::Verdict
     std::map<std::string, std::uint64_t> inconclusive = {};
+
+    static constexpr auto kFields = std::tuple(&Opinions::judge, &Opinions::verdicts, &Opinions::inconclusive);
   };
   struct Row {
     std::string allocator;
@@ -51,11 +53,20 @@ class Tally {
     double seconds = 0;
     std::vector<Opinions> opinions = {};                        // in the order of judging
     std::map<std::string, std::uint64_t> unsupported_for = {};  // by reason, likewise; at most kMostReasons
+
+    // The fields whose sum is that of both; the others have rules of their own.
+    static constexpr auto kSums = std::tuple(&Row::pass, &Row::fail, &Row::inconclusive, &Row::impossible, &Row::unsupported,
+                                             &Row::allocations, &Row::spilling, &Row::best, &Row::worst, &Row::registers,
+                                             &Row::max_live, &Row::store_bytes, &Row::load_bytes, &Row::seconds);
+    static constexpr auto kFields =
+        std::tuple_cat(std::tuple(&Row::allocator), kSums, std::tuple(&Row::weighted_bytes, &Row::opinions, &Row::unsupported_for));
   };
-  // What the metamorphic judge observed of one allocator, one variant, one figure.
+  // The changes that the metamorphic judge observed of one allocator, one variant, one figure.
   struct Changes {
     std::uint64_t more = 0, less = 0;     // cases
     std::optional<std::int64_t> sum = 0;  // of the differences; nullopt = beyond INT64_MAX
+
+    static constexpr auto kFields = std::tuple(&Changes::more, &Changes::less, &Changes::sum);
   };
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }  // in the order of the duelists
   // Passed cases whose weighted bytes are beyond counting for some allocator (oracles::Measures).
@@ -70,7 +81,6 @@ class Tally {
  private:
   static void count_reason(Row& row, const std::string& reason, std::uint64_t cases);
   static Opinions& opinions_of(Row& row, const std::string& judge);
-  static nlohmann::ordered_json to_json(const std::vector<Opinions>& opinions);
 
   std::vector<Row> rows_;
   std::uint64_t cases_ = 0;
@@ -79,6 +89,13 @@ class Tally {
   std::uint64_t metamorphic_ = 0, metamorphic_inconclusive_ = 0;  // allocations that the metamorphic judge was asked about
   std::map<ChangeKey, Changes> changes_;
   std::vector<std::uint32_t> sizes_;  // instructions of each program
+
+  static constexpr auto kSums = std::tuple(&Tally::cases_, &Tally::saturated_, &Tally::disagreements_, &Tally::metamorphic_,
+                                           &Tally::metamorphic_inconclusive_);
+
+ public:
+  // The fields, for the codec of messages (messages.h).
+  static constexpr auto kFields = std::tuple_cat(std::tuple(&Tally::rows_, &Tally::changes_, &Tally::sizes_), kSums);
 };
 
 }  // namespace regduel::fuzz

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "duel/allocators.h"
 
@@ -43,8 +44,8 @@ TEST(Tally, ASaturatedCaseIsInNoWeightedSumAndNoComparison) {
   EXPECT_EQ(tally.json()["saturated"], 2u);
 
   Tally sum(duel::all_duelists());
-  sum.add(tally.state());
-  sum.add(tally.state());
+  sum.add(tally);
+  sum.add(tally);
   EXPECT_EQ(sum.saturated(), 4u);
   EXPECT_EQ(sum.rows()[1].weighted_bytes, 100);
 }
@@ -61,7 +62,7 @@ TEST(Tally, ASumThatIsBeyondCountingStaysSo) {
   EXPECT_EQ(tally.json()["allocators"][1]["weighted_spill_bytes"], 3);
 
   Tally sum(duel::all_duelists());
-  sum.add(tally.state());
+  sum.add(tally);
   EXPECT_FALSE(sum.rows()[0].weighted_bytes.has_value());
   EXPECT_EQ(sum.rows()[1].weighted_bytes, 3);
 }

@@ -14,16 +14,16 @@ std::uint64_t UnderstandingQueue::cases_of(const Failure& failure) const {
   return at == seen_.end() ? 0 : at->second;
 }
 
-bool UnderstandingQueue::push(Task task) {
+bool UnderstandingQueue::push(Understand task) {
   if (queued_[name_of(task.failure)]++ >= kMostUnderstood) return false;
   task.number = next_++;
   tasks_.push_back(std::move(task));
   return true;
 }
 
-std::optional<UnderstandingQueue::Task> UnderstandingQueue::pop() {
+std::optional<Understand> UnderstandingQueue::pop() {
   if (tasks_.empty()) return std::nullopt;
-  Task task = std::move(tasks_.front());
+  Understand task = std::move(tasks_.front());
   tasks_.pop_front();
   return task;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "fuzz/campaign/messages.h"
 #include "fuzz/triage/failure.h"
 
 namespace regduel::fuzz {
@@ -17,27 +18,20 @@ inline constexpr std::uint64_t kMostUnderstood = 24;  // cases of one failure
 
 class UnderstandingQueue {
  public:
-  struct Task {
-    Failure failure;
-    std::vector<std::uint8_t> input;
-    std::string message;       // the judge's, of that case
-    std::uint64_t number = 0;  // set by push(): 0, 1, 2 ...
-  };
-
   // One more case of the failure. True where it is the 1st, 2nd, 4th, ...
   [[nodiscard]] bool count(const Failure& failure);
   // How many cases count() was told of.
   [[nodiscard]] std::uint64_t cases_of(const Failure& failure) const;
 
-  // False where enough cases of its failure have been queued already.
-  bool push(Task task);
-  [[nodiscard]] std::optional<Task> pop();  // the oldest
+  // Numbers the task. False where enough cases of its failure have been queued already.
+  bool push(Understand task);
+  [[nodiscard]] std::optional<Understand> pop();  // the oldest
   [[nodiscard]] bool empty() const { return tasks_.empty(); }
   [[nodiscard]] std::size_t size() const { return tasks_.size(); }
 
  private:
   std::map<std::string, std::uint64_t> seen_, queued_;  // by name_of
-  std::deque<Task> tasks_;
+  std::deque<Understand> tasks_;
   std::uint64_t next_ = 0;
 };
 

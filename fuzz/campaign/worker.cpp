@@ -3,25 +3,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <expected>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/check_macro.h"
 #include "base/edges.h"
 #include "base/isolate.h"
 #include "base/random.h"
-#include "fuzz/campaign/findings.h"
-#include "fuzz/campaign/results_message.h"
-#include "fuzz/campaign/store.h"
-#include "fuzz/campaign/tally.h"
+#include "fuzz/campaign/messages.h"
 #include "fuzz/explore/behaviour.h"
 #include "fuzz/triage/triage.h"
 
 namespace regduel::fuzz {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t kR = ir::index(ir::RegFile::R);
 constexpr int kUnderstandSeconds = 600;                   // of the processor
@@ -38,104 +36,84 @@ class Worker {
   }
 
   void run() {
-    while (const auto asked = channel_.receive()) {
-      const std::string what = (*asked)["do"];
-      json answer = what == "understand" ? understand(*asked)
-                    : what == "again"    ? again(*asked)
-                    : what == "locate"   ? locate(*asked)
-                    : what == "try"      ? try_seed(*asked)
-                                         : batch(*asked, what == "mix");
-      answer["done"] = what;
-      if (!results_.empty()) answer["results"] = std::exchange(results_, json::array());
-      if (!channel_.send(answer)) return;
+    while (const std::optional<Message> asked = channel_.receive()) {
+      const std::expected<Job, std::string> job = decode_job(*asked);
+      REGDUEL_CHECK(job.has_value(), job.error());
+      const Report answer = std::visit([&](const auto& j) { return Report(answer_to(j)); }, *job);
+      if (!channel_.send(encode(answer))) return;
     }
   }
 
  private:
-  json batch(const json& asked, bool is_mix) {
-    if (asked.contains("learn"))
-      for (const json& known : asked["learn"]) explorer_.learn(duel::decode_case(bytes_of(known["input"])), known["features"]);
-    const std::uint64_t first = asked["first"], count = asked["count"];
-    Tally tally(options_.duelists);
-    std::uint64_t tried = 0;
+  Tried answer_to(const TryMix& job) {
+    return tried(job.programs, [&](std::uint64_t index, Tried& sums) {
+      try_one(duel::standard_case(options_.seed, index, options_.duelists), index, sums, Keep::Nothing);
+    });
+  }
+
+  Tried answer_to(const Explore& job) {
+    for (const News& known : job.learn) explorer_.learn(duel::decode_case(known.input), known.features);
+    return tried(job.programs, [&](std::uint64_t index, Tried& sums) { try_one(explorer_.next(), index, sums, Keep::News); });
+  }
+
+  Tried answer_to(const TrySeed& job) {
+    return tried(job.programs, [&](std::uint64_t index, Tried& sums) {
+      try_one(duel::decode_case(job.input), index, sums, job.is_pinned ? Keep::Always : Keep::News);
+    });
+  }
+
+  // Tries one program after the other, until the time of a batch is up.
+  template <class TryOne>
+  Tried tried(Schedule::Range programs, const TryOne& step) {
+    Tried sums{{programs.first, 0}, Tally(options_.duelists), {}};
     const std::int64_t start = steady_nanoseconds();
-    while (tried < count) {
-      const std::uint64_t index = first + tried;
-      if (is_mix) {
-        try_one(duel::standard_case(options_.seed, index, options_.duelists), index, tally, Keep::Nothing);
-      } else {
-        try_one(explorer_.next(), index, tally, Keep::News);
-      }
-      ++tried;
+    while (sums.programs.count < programs.count) {
+      step(programs.first + sums.programs.count, sums);
+      ++sums.programs.count;
       if (static_cast<double>(steady_nanoseconds() - start) > kBatchSeconds * 1e9) break;
     }
-    return {{"first", first}, {"tried", tried}, {"tally", tally.state()}};
+    return sums;
   }
 
-  json try_seed(const json& asked) {
-    Tally tally(options_.duelists);
-    try_one(duel::decode_case(bytes_of(asked["input"])), asked["first"], tally,
-            asked["pinned"].get<bool>() ? Keep::Always : Keep::News);
-    return {{"first", asked["first"]}, {"tried", 1}, {"tally", tally.state()}};
+  // In a process of its own, since a case on the way may crash or hang. Then each case is tried in one of its own, and where even that comes to no
+  // end, the case stays as it is.
+  [[nodiscard]] Understanding answer_to(const Understand& job) const {
+    const duel::Case input = duel::decode_case(job.input);
+    for (const Trials trials : {Trials::Here, Trials::Apart}) {
+      const auto encoded = [&] {
+        const results::Blob bytes = encode(Report(understanding_of(input, job.failure, trials)));
+        return std::string(bytes.begin(), bytes.end());
+      };
+      const Isolated r = isolated(encoded, kUnderstandSeconds);
+      if (r.end != Isolated::End::Returned) continue;
+      const std::expected<Report, std::string> report = decode_report(results::Blob(r.result.begin(), r.result.end()));
+      REGDUEL_CHECK(report.has_value(), report.error());
+      return std::get<Understanding>(*report);
+    }
+    return {job.failure, reduction_of(not_reduced(input, job.failure))};
   }
+  [[nodiscard]] Understanding understanding_of(const duel::Case& input, const Failure& failure, Trials trials) const {
+    if (trials == Trials::Here && !reproduces(input, failure)) return {failure, std::nullopt};
+    return {failure, reduction_of(understand(input, failure, options_.reduce_budget, trials))};
+  }
+  static Reduction reduction_of(const Understood& u) { return {duel::encode_case(u.reduced), u.failure, u.decision, u.naming}; }
 
-  // In a process of its own: a case on the way may crash or hang. Then each case is tried in one of its own, and where even that
-  // comes to no end, the case stays as it is.
-  json understand(const json& asked) {
-    const duel::Case input = duel::decode_case(bytes_of(asked["input"]));
-    const Failure failure{asked["allocator"], asked["signature"]};
-    const auto attempt = [&](Trials trials) -> std::optional<json> {
-      const Isolated r = isolated([&] { return to_bytes(understand(input, failure, trials)); }, kUnderstandSeconds);
-      if (r.end != Isolated::End::Returned) return std::nullopt;
-      return json::from_cbor(r.result);
-    };
-    std::optional<json> answer = attempt(Trials::Here);
-    if (!answer) answer = attempt(Trials::Apart);
-    return answer ? *answer : json_of(not_reduced(input, failure), failure);
-  }
-  [[nodiscard]] json understand(const duel::Case& input, const Failure& failure, Trials trials) const {
-    if (trials == Trials::Here && !reproduces(input, failure))
-      return {{"allocator", failure.allocator}, {"signature", failure.signature}, {"fails", false}};
-    return json_of(fuzz::understand(input, failure, options_.reduce_budget, trials), failure);
-  }
-  static json json_of(const Understood& u, const Failure& asked) {
-    return {{"allocator", asked.allocator},
-            {"signature", asked.signature},
-            {"fails", true},
-            {"understood",
-             {{"input", to_message(duel::encode_case(u.reduced))},
-              {"allocator", u.failure.allocator},
-              {"signature", u.failure.signature},
-              {"decision", u.decision},
-              {"nature", u.naming.nature},
-              {"names", u.naming.names},
-              {"rest", u.naming.rest},
-              {"title", u.naming.title},
-              {"needed", u.naming.needed}}}};
-  }
-  static std::string to_bytes(const json& message) {
-    std::string bytes;
-    json::to_cbor(message, bytes);
-    return bytes;
-  }
-
-  json again(const json& asked) {
-    const Failure failure{asked["allocator"], asked["signature"]};
-    return {{"bucket", asked["bucket"]}, {"fails", reproduces(duel::decode_case(bytes_of(asked["input"])), failure)}};
-  }
-
-  json locate(const json& asked) {
-    const duel::Case input = duel::decode_case(bytes_of(asked["input"]));
-    json found = json::array();
+  [[nodiscard]] Located answer_to(const Locate& job) const {
+    const duel::Case input = duel::decode_case(job.input);
+    Located answer{{job.input, job.index, {}}, job.signature};
     for (const ir::Allocator* a : options_.duelists)
       if (const auto crash = crash_of(input, *a, static_cast<int>(std::ceil(options_.timeout))))
-        found.push_back(bout_message(crash->allocator, crash->signature, asked["message"]));
-    return {{"input", asked["input"]}, {"index", asked["index"]}, {"signature", asked["signature"]}, {"bouts", std::move(found)}};
+        answer.failed.objections.push_back({*crash, job.message});
+    return answer;
+  }
+
+  [[nodiscard]] static TriedAgain answer_to(const TryAgain& job) {
+    return {job.bucket, reproduces(duel::decode_case(job.input), job.failure)};
   }
 
   enum class Keep { Nothing, News, Always };
   // At each limit that was asked for; what the judges need of the program is made once.
-  void try_one(duel::Case input, std::uint64_t index, Tally& tally, Keep keep) {
+  void try_one(duel::Case input, std::uint64_t index, Tried& sums, Keep keep) {
     const bool metamorphic =
         Random(hash_combine(hash_combine(options_.seed, kMetamorphicStream), index)).chance(options_.metamorphic);
     std::optional<oracles::Before> before;
@@ -148,11 +126,12 @@ class Worker {
       const duel::Duel duel = duel::duel(
           *before, {.duelists = options_.duelists, .limits = input.limits, .knobs = input.knobs, .metamorphic = metamorphic});
       current_.end();
-      tally.add(input, duel);
+      sums.tally.add(input, duel);
       const bool fails = duel.verdict() == oracles::Verdict::Fail;
       if (fails) report(duel, index, bytes);
       const bool is_kept = !fails && keep != Keep::Nothing && learn(input, duel, bytes, keep);
-      if (options_.with_results && (fails || is_kept || keep == Keep::Nothing)) add_results(input, duel, index, keep);
+      if (options_.with_results && (fails || is_kept || keep == Keep::Nothing))
+        sums.results.push_back(results_of(input, duel, index, keep));
     }
   }
 
@@ -163,41 +142,42 @@ class Worker {
     return limits;
   }
 
-  void add_results(const duel::Case& input, const duel::Duel& duel, std::uint64_t index, Keep keep) {
-    const bool is_mix = keep == Keep::Nothing;
-    const std::string source =
-        is_mix ? results::mix_source(options_.seed, index) : fmt::format("exploration, seed {}, case {}", options_.seed, index);
-    results_.push_back(
-        to_message(results::results_of(input, source, duel, is_mix ? results::Content::MadeAgain : results::Content::Kept)));
+  [[nodiscard]] results::CaseResults results_of(const duel::Case& input, const duel::Duel& duel, std::uint64_t index,
+                                                Keep keep) const {
+    if (keep == Keep::Nothing)
+      return results::results_of(input, results::mix_source(options_.seed, index), duel, results::Content::MadeAgain);
+    const std::string source = fmt::format("exploration, seed {}, case {}", options_.seed, index);
+    return results::results_of(input, source, duel, results::Content::Kept);
   }
 
-  // Whether it was kept.
+  // Whether the input was kept.
   bool learn(const duel::Case& input, const duel::Duel& duel, const results::Blob& bytes, Keep keep) {
     const std::vector<std::uint32_t> features = features_of(input, duel);
     if (!explorer_.learn(input, features) && keep != Keep::Always) return false;
-    log_.add({{"entry", results::content_hash(bytes)}});
-    channel_.send({{"entry",
-                    {{"input", to_message(bytes)},
-                     {"features", features},
-                     {"pinned", keep == Keep::Always},
-                     {"instructions", input.program.insts.size()}}}});
+    const std::string hash = results::content_hash(bytes);
+    log_.add("entry", hash);
+    channel_.send(encode(StoredInput{.hash = hash,
+                                     .input = bytes,
+                                     .features = features,
+                                     .is_pinned = keep == Keep::Always,
+                                     .instructions = static_cast<std::uint32_t>(input.program.insts.size())}));
     return true;
   }
 
   void report(const duel::Duel& duel, std::uint64_t index, const results::Blob& bytes) {
-    json bouts = json::array();
+    Failed failed{bytes, index, {}};
     for (const duel::Bout& b : duel.bouts) {
       if (b.verdict() != oracles::Verdict::Fail) continue;
-      json findings = json::array();
+      std::set<std::string> known;
       const std::vector<std::string> signatures = b.signatures();
+      const std::vector<oracles::Finding> findings = b.findings();
       for (std::size_t k = 0; k < signatures.size(); ++k) {
-        const bool is_known = std::any_of(findings.begin(), findings.end(), [&](const json& f) { return f[0] == signatures[k]; });
-        if (!is_known) findings.push_back({signatures[k], b.findings()[k].message});
+        if (!known.insert(signatures[k]).second) continue;
+        log_.add("failure", b.allocator + ": " + signatures[k]);
+        failed.objections.push_back({{b.allocator, signatures[k]}, findings[k].message});
       }
-      for (const json& f : findings) log_.add({{"failure", b.allocator + ": " + f[0].get<std::string>()}});
-      bouts.push_back({{"allocator", b.allocator}, {"findings", std::move(findings)}});
     }
-    channel_.send({{"failed", {{"input", to_message(bytes)}, {"index", index}, {"bouts", std::move(bouts)}}}});
+    channel_.send(encode(failed));
   }
 
   Channel& channel_;
@@ -205,7 +185,6 @@ class Worker {
   const WorkerOptions& options_;
   const EventLog& log_;
   Explorer explorer_;
-  json results_ = json::array();  // since the last answer
 };
 
 }  // namespace

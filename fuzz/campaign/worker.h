@@ -1,18 +1,4 @@
-// A worker of a campaign: a process that tries inputs, one after the other. What it is asked, and what it answers (channel.h):
-//
-//   {do: mix, first, count}                       programs of the standard mix
-//   {do: explore, first, count, learn: [{input, features}]}   children of the corpus; first, what other workers have found out
-//   {do: try, first, count, input, pinned}        a seed
-//   {do: understand, input, allocator, signature} reduces and bisects (fuzz/triage/triage.h)
-//   {do: locate, input, index, signature, message}   which allocator or judge crashes or hangs on it?
-//   {do: again, bucket, input, allocator, signature}   does it still fail?
-//
-//   {entry: {input, features, pinned, instructions}}   to the corpus, as soon as it is known
-//   {failed: {input, index, bouts: [{allocator, findings: [[signature, message]]}]}}   likewise
-//   {done: ..., tried, tally, results | understood | bouts | fails}   the end of what was asked; a mix or exploration may end
-//   early,
-//                                                              after kBatchSeconds. results (results_message.h): of each program of
-//                                                              the mix, of those of an exploration that are kept or fail
+// A worker of a campaign as it sees itself: a process that does one job after the other (messages.h).
 #pragma once
 
 #include <cstdint>

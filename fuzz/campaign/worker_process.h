@@ -14,7 +14,8 @@
 
 namespace regduel::fuzz {
 
-// What a worker is trying. It is written before the program is tried, so that what crashes or hangs the worker is known.
+// The input that a worker is trying. The worker writes it down before it tries the program, so that the coordinator knows the input that
+// crashed or hung the worker.
 struct CurrentInput {
   static constexpr std::size_t kCapacity = std::size_t{4} << 20;
   std::atomic<std::int64_t> since;            // steady_nanoseconds() when it was begun; 0 = none is tried
@@ -34,16 +35,16 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // Starts the process; the one before has been waited for. What `work` returns is its exit status. It dies with the coordinator.
+  // Starts the process; the one before has been waited for. The result of `work` is its exit status. The process dies with the coordinator.
   void start(const std::function<int(Channel&, CurrentInput&)>& work);
   // Sends a signal that cannot be ignored; wait() follows.
   void kill();
   // Waits for its end, and closes the channel. Returns the wait status.
   int wait();
-  // Both of them, where it runs.
+  // Kills the process and waits for its end, where it runs.
   void end();
 
-  // What it has had of the processor since the current input was begun.   Requires that it has not been waited for.
+  // Seconds of the processor that the worker has had since it began the current input.   Requires that it has not been waited for.
   [[nodiscard]] double processor_seconds() const;
 
   [[nodiscard]] Channel& channel() { return channel_; }

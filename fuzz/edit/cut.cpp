@@ -395,37 +395,26 @@ void order_blocks(EditProgram& p) {
 
 void renumber(EditProgram& p, Blocks blocks) {
   if (blocks == Blocks::Ordered) order_blocks(p);
-  constexpr std::uint32_t kUnseen = 0xFFFFFFFFu;
-  std::vector<std::uint32_t> number(p.header.vregs.size(), kUnseen);
-  std::vector<ir::VReg> kept;
-  // A vreg is declared after what it is an alias of.
-  const auto see = [&](VRegId v) {
-    std::vector<VRegId> chain;
-    for (; v.is_valid() && number[v.index()] == kUnseen; v = p.header.vregs[v.index()].alias) chain.push_back(v);
-    for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
-      number[it->index()] = static_cast<std::uint32_t>(kept.size());
-      kept.push_back(p.header.vregs[it->index()]);
-    }
+  std::vector<bool> is_seen(p.header.vregs.size(), false);
+  std::vector<VRegId> seen;
+  // A vreg is declared after the vreg that it is an alias of.
+  const auto see = [&](auto& self, VRegId v) -> void {
+    if (!v.is_valid() || is_seen[v.index()]) return;
+    is_seen[v.index()] = true;
+    self(self, p.header.vregs[v.index()].alias);
+    seen.push_back(v);
   };
   std::uint32_t id = 0;
-  for (EditBlock& b : p.blocks)
+  for (EditBlock& b : p.blocks) {
+    b.attributes.name = {};
     for (EditInst& i : b.insts) {
       i.inst.id = ir::InstId(id++);
       for (const Operand& o : i.ops)
-        if (o.is_vreg()) see(o.vreg());
+        if (o.is_vreg()) see(see, o.vreg());
     }
-  for (ir::VReg& v : kept) {
-    v.name = {};
-    if (v.alias.is_valid()) v.alias = VRegId(number[v.alias.index()]);
-    if (v.hint.is_valid()) v.hint = number[v.hint.index()] != kUnseen ? VRegId(number[v.hint.index()]) : VRegId();
   }
-  p.header.vregs = std::move(kept);
-  for (EditBlock& b : p.blocks) {
-    b.attributes.name = {};
-    for (EditInst& i : b.insts)
-      for (Operand& o : i.ops)
-        if (o.is_vreg()) o.set_vreg(VRegId(number[o.vreg().index()]));
-  }
+  p.keep_vregs(seen);
+  for (ir::VReg& v : p.header.vregs) v.name = {};
 }
 
 }  // namespace regduel::fuzz

@@ -1,6 +1,7 @@
 #include "fuzz/edit/edit.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace regduel::fuzz {
 
@@ -30,6 +31,24 @@ ir::InstId EditProgram::next_id() const {
   for (const EditBlock& b : blocks)
     for (const EditInst& i : b.insts) next = std::max(next, i.inst.id.value + 1);
   return ir::InstId(next);
+}
+
+void EditProgram::keep_vregs(const std::vector<ir::VRegId>& kept) {
+  std::vector<ir::VRegId> to(header.vregs.size());  // invalid: not kept
+  std::vector<ir::VReg> vregs;
+  for (const ir::VRegId v : kept) {
+    to[v.index()] = ir::VRegId(vregs.size());
+    vregs.push_back(header.vregs[v.index()]);
+  }
+  for (ir::VReg& v : vregs) {
+    if (v.alias.is_valid()) v.alias = to[v.alias.index()];
+    if (v.hint.is_valid()) v.hint = to[v.hint.index()];
+  }
+  header.vregs = std::move(vregs);
+  for (EditBlock& b : blocks)
+    for (EditInst& i : b.insts)
+      for (ir::Operand& o : i.ops)
+        if (o.is_vreg()) o.set_vreg(to[o.vreg().index()]);
 }
 
 }  // namespace regduel::fuzz

@@ -24,6 +24,9 @@ struct EditProgram {
   explicit EditProgram(const ir::Function& f);
   [[nodiscard]] ir::Function build() const;
   [[nodiscard]] ir::InstId next_id() const;
+  // Declares these vregs, in this order, and no others. A hint at another vreg goes.
+  //   Requires  that no operand and no alias names another vreg; an alias stands behind the vreg that it is a part of.
+  void keep_vregs(const std::vector<ir::VRegId>& kept);
 };
 
 }  // namespace regduel::fuzz

@@ -62,8 +62,8 @@ bool branch_also_to(EditProgram& p, std::size_t from, BlockId next, Random& rand
   return lead_to(p, from, random.below(2), next);
 }
 
-// What a copy has made equal may share a register until one of the two changes: the first does, all of it or some bytes, and the
-// other is read behind.
+// Two vregs that a copy has made equal may share a register until one of them changes. Here the first one changes, all of it or some bytes,
+// and an instruction behind reads the other.
 void part_ways(EditProgram& p, EditBlock& b, std::size_t at, std::pair<VRegId, VRegId> both, Random& random) {
   Operand changed = Operand::of_vreg(Role::Def, both.first);
   const int bytes = p.header.vreg(both.first).bytes(), size = std::min(bytes, 4 << random.between(0, 1));

@@ -21,121 +21,11 @@ using ir::Operand;
 using ir::Role;
 using ir::VRegId;
 
-constexpr std::array<std::string_view, kNumMutations> kNames = {"regenerate",
-                                                                "delete_inst",
-                                                                "duplicate_inst",
-                                                                "insert_inst",
-                                                                "move_inst",
-                                                                "rewire_operand",
-                                                                "swap_operands",
-                                                                "change_class",
-                                                                "change_width",
-                                                                "change_alignment",
-                                                                "toggle_guard",
-                                                                "if_convert",
-                                                                "toggle_early",
-                                                                "toggle_clobber",
-                                                                "toggle_architectural",
-                                                                "toggle_in_out",
-                                                                "tie",
-                                                                "fix",
-                                                                "keep_alive",
-                                                                "raise_pressure",
-                                                                "retarget",
-                                                                "add_edge",
-                                                                "make_irreducible",
-                                                                "wrap_in_loop",
-                                                                "split_block",
-                                                                "insert_call",
-                                                                "inline_call",
-                                                                "splice",
-                                                                "insert_copy",
-                                                                "insert_phi",
-                                                                "change_part",
-                                                                "toggle_alias",
-                                                                "return_values",
-                                                                "toggle_flag",
-                                                                "change_limit",
-                                                                "change_knob",
-                                                                "change_target",
-                                                                "drop_unused_vregs"};
-
 std::uint32_t u32(std::size_t n) { return static_cast<std::uint32_t>(n); }
 
 class Editor {
  public:
   Editor(EditProgram& p, const ir::Target& target, Random& random) : p_(p), target_(target), random_(random) {}
-
-  bool apply(Mutation m) {
-    switch (m) {
-      case Mutation::DeleteInst: return delete_inst();
-      case Mutation::DuplicateInst: return duplicate_inst();
-      case Mutation::InsertInst: return insert_inst();
-      case Mutation::MoveInst: return move_inst();
-      case Mutation::RewireOperand: return rewire_operand();
-      case Mutation::SwapOperands: return swap_operands();
-      case Mutation::ChangeClass: return change_class();
-      case Mutation::ChangeWidth: return change_width();
-      case Mutation::ChangeAlignment: return change_alignment();
-      case Mutation::ToggleGuard: return toggle_guard();
-      case Mutation::IfConvert: return if_convert();
-      case Mutation::ToggleEarly: return toggle_early();
-      case Mutation::ToggleClobber: return toggle_clobber();
-      case Mutation::ToggleArchitectural: return toggle_architectural();
-      case Mutation::ToggleInOut: return toggle_in_out();
-      case Mutation::Tie: return tie();
-      case Mutation::Fix: return fix();
-      case Mutation::KeepAlive: return keep_alive();
-      case Mutation::RaisePressure: return raise_pressure(p_, random_);
-      case Mutation::Retarget: return retarget();
-      case Mutation::AddEdge: return add_edge(p_, random_);
-      case Mutation::MakeIrreducible: return make_irreducible(p_, random_);
-      case Mutation::WrapInLoop: return wrap_in_loop(p_, random_);
-      case Mutation::SplitBlock: return split_block();
-      case Mutation::InsertCall: return insert_call(p_, target_, random_);
-      case Mutation::InlineCall: return inline_call(p_, random_);
-      case Mutation::Splice: return splice(p_, EditProgram(duel::derive_case(random_.next(), 40).program), random_);
-      case Mutation::InsertCopy: return insert_copy(p_, random_);
-      case Mutation::InsertPhi: return insert_phi(p_, random_);
-      case Mutation::ChangePart: return change_part();
-      case Mutation::ToggleAlias: return toggle_alias();
-      case Mutation::ReturnValues: return return_values();
-      case Mutation::ToggleFlag: return toggle_flag();
-      case Mutation::DropUnusedVRegs: return drop_unused_vregs();
-      case Mutation::Regenerate:
-      case Mutation::ChangeLimit:
-      case Mutation::ChangeKnob:
-      case Mutation::ChangeTarget: return false;  // not of the program alone
-    }
-    return false;
-  }
-
- private:
-  EditBlock& any_block() { return p_.blocks[random_.below(u32(p_.blocks.size()))]; }
-  EditInst& any_inst() {
-    EditBlock& b = any_block();
-    return b.insts[random_.below(u32(b.insts.size()))];
-  }
-  // An operand for which `wanted` holds, of some instruction; null where a few tries find none.
-  template <class Wanted>
-  std::pair<EditInst*, std::size_t> any_operand(Wanted wanted) {
-    for (int attempt = 0; attempt < 8; ++attempt) {
-      EditInst& i = any_inst();
-      if (i.ops.empty()) continue;
-      const std::size_t k = random_.below(u32(i.ops.size()));
-      if (wanted(i, i.ops[k])) return {&i, k};
-    }
-    return {nullptr, 0};
-  }
-  VRegId any_vreg() { return VRegId(random_.below(u32(p_.header.vregs.size()))); }
-  // A vreg for which `wanted` holds; invalid where a few tries find none.
-  template <class Wanted>
-  VRegId any_vreg(Wanted wanted) {
-    for (int attempt = 0; attempt < 16 && !p_.header.vregs.empty(); ++attempt)
-      if (const VRegId v = any_vreg(); wanted(p_.header.vreg(v))) return v;
-    return {};
-  }
-  static bool is_movable(const EditInst& i) { return !i.inst.is_terminator() && !i.inst.is_phi(); }
 
   bool delete_inst() {
     EditBlock& b = any_block();
@@ -238,13 +128,6 @@ class Editor {
     const bool negated = random_.chance(50);
     put_under(i, p, negated);
     return true;
-  }
-  static void put_under(EditInst& i, VRegId predicate, bool negated) {
-    const auto place = std::find_if(i.ops.begin(), i.ops.end(), [](const Operand& o) { return o.role == Role::Clobber; });
-    Operand guard = Operand::of_vreg(Role::Guard, predicate);
-    if (negated) guard.flags |= ir::kNegated;
-    i.inst.flags = static_cast<std::uint16_t>(i.inst.flags & ~ir::kRematerialisable);
-    i.ops.insert(place, guard);
   }
   // All that can be guarded, of a stretch of up to 64: what is tied and what writes the predicate stays as it is.
   bool if_convert() {
@@ -356,6 +239,15 @@ class Editor {
     insert_at(b, b.insts.size() - 1, std::move(i));
     return true;
   }
+  bool raise_pressure() { return fuzz::raise_pressure(p_, random_); }
+  bool add_edge() { return fuzz::add_edge(p_, random_); }
+  bool make_irreducible() { return fuzz::make_irreducible(p_, random_); }
+  bool wrap_in_loop() { return fuzz::wrap_in_loop(p_, random_); }
+  bool insert_call() { return fuzz::insert_call(p_, target_, random_); }
+  bool inline_call() { return fuzz::inline_call(p_, random_); }
+  bool splice() { return fuzz::splice(p_, EditProgram(duel::derive_case(random_.next(), 40).program), random_); }
+  bool insert_copy() { return fuzz::insert_copy(p_, random_); }
+  bool insert_phi() { return fuzz::insert_phi(p_, random_); }
   bool retarget() {
     const std::size_t from = random_.below(u32(p_.blocks.size()));
     const std::size_t count = p_.blocks[from].insts.back().targets.size();
@@ -456,29 +348,69 @@ class Editor {
       const ir::VReg& reg = p_.header.vregs[v];
       if (used[v] && reg.alias.is_valid()) used[reg.alias.index()] = 1;
     }
-    std::vector<std::uint32_t> to(used.size(), 0);
-    std::vector<ir::VReg> kept;
-    for (std::size_t v = 0; v < used.size(); ++v) {
-      to[v] = u32(kept.size());
-      if (used[v]) kept.push_back(p_.header.vregs[v]);
-    }
+    std::vector<VRegId> kept;
+    for (std::size_t v = 0; v < used.size(); ++v)
+      if (used[v]) kept.emplace_back(v);
     if (kept.size() == used.size()) return false;
-    for (ir::VReg& v : kept) {
-      if (v.alias.is_valid()) v.alias = VRegId(to[v.alias.index()]);
-      if (v.hint.is_valid()) v.hint = used[v.hint.index()] ? VRegId(to[v.hint.index()]) : VRegId();
-    }
-    p_.header.vregs = std::move(kept);
-    for (EditBlock& b : p_.blocks)
-      for (EditInst& i : b.insts)
-        for (Operand& o : i.ops)
-          if (o.is_vreg()) o.set_vreg(VRegId(to[o.vreg().index()]));
+    p_.keep_vregs(kept);
     return true;
+  }
+
+ private:
+  EditBlock& any_block() { return p_.blocks[random_.below(u32(p_.blocks.size()))]; }
+  EditInst& any_inst() {
+    EditBlock& b = any_block();
+    return b.insts[random_.below(u32(b.insts.size()))];
+  }
+  // An operand for which `wanted` holds, of some instruction; null where a few tries find none.
+  template <class Wanted>
+  std::pair<EditInst*, std::size_t> any_operand(Wanted wanted) {
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      EditInst& i = any_inst();
+      if (i.ops.empty()) continue;
+      const std::size_t k = random_.below(u32(i.ops.size()));
+      if (wanted(i, i.ops[k])) return {&i, k};
+    }
+    return {nullptr, 0};
+  }
+  VRegId any_vreg() { return VRegId(random_.below(u32(p_.header.vregs.size()))); }
+  // A vreg for which `wanted` holds; invalid where a few tries find none.
+  template <class Wanted>
+  VRegId any_vreg(Wanted wanted) {
+    for (int attempt = 0; attempt < 16 && !p_.header.vregs.empty(); ++attempt)
+      if (const VRegId v = any_vreg(); wanted(p_.header.vreg(v))) return v;
+    return {};
+  }
+  static bool is_movable(const EditInst& i) { return !i.inst.is_terminator() && !i.inst.is_phi(); }
+
+  static void put_under(EditInst& i, VRegId predicate, bool negated) {
+    const auto place = std::find_if(i.ops.begin(), i.ops.end(), [](const Operand& o) { return o.role == Role::Clobber; });
+    Operand guard = Operand::of_vreg(Role::Guard, predicate);
+    if (negated) guard.flags |= ir::kNegated;
+    i.inst.flags = static_cast<std::uint16_t>(i.inst.flags & ~ir::kRematerialisable);
+    i.ops.insert(place, guard);
   }
 
   EditProgram& p_;
   const ir::Target& target_;
   Random& random_;
 };
+
+// A mutation of the program alone.
+template <bool (Editor::*kEdit)()>
+bool edited(duel::Case& input, Random& random) {
+  EditProgram p(input.program);
+  if (!(Editor(p, *input.target, random).*kEdit)()) return false;
+  ir::Function program = p.build();
+  if (!ir::check(program, *input.target, 1).empty()) return false;
+  input.program = std::move(program);
+  return true;
+}
+
+bool regenerate(duel::Case& input, Random& random) {
+  input = duel::derive_case(random.next());
+  return true;
+}
 
 bool change_limit(duel::Case& input, Random& random) {
   const std::size_t k = random.chance(60) ? ir::index(ir::RegFile::R) : random.below(ir::kNumFiles);
@@ -506,6 +438,57 @@ bool change_target(duel::Case& input, Random& random) {
   return true;
 }
 
+bool change_any_knob(duel::Case& input, Random& random) { return change_knob(input, duel::knob_owners(), random); }
+
+struct Row {
+  std::string_view name;
+  bool (*apply)(duel::Case&, Random&);
+};
+constexpr std::array<Row, kNumMutations> kMutations = {{
+    {"regenerate", regenerate},  // another program altogether
+    {"delete_inst", edited<&Editor::delete_inst>},
+    {"duplicate_inst", edited<&Editor::duplicate_inst>},
+    {"insert_inst", edited<&Editor::insert_inst>},  // a named operation on vregs that are there
+    {"move_inst", edited<&Editor::move_inst>},
+    {"rewire_operand", edited<&Editor::rewire_operand>},  // another vreg of the same file and width
+    {"swap_operands", edited<&Editor::swap_operands>},
+    {"change_class", edited<&Editor::change_class>},  // of a vreg: the other class of its file, or another file
+    {"change_width", edited<&Editor::change_width>},
+    {"change_alignment", edited<&Editor::change_alignment>},
+    {"toggle_guard", edited<&Editor::toggle_guard>},
+    {"if_convert", edited<&Editor::if_convert>},  // a stretch of a block comes under one guard
+    {"toggle_early", edited<&Editor::toggle_early>},
+    {"toggle_clobber", edited<&Editor::toggle_clobber>},              // of an instruction, a terminator too
+    {"toggle_architectural", edited<&Editor::toggle_architectural>},  // of a vreg: in one register from the entry to the end
+    {"toggle_in_out", edited<&Editor::toggle_in_out>},
+    {"tie", edited<&Editor::tie>},
+    {"fix", edited<&Editor::fix>},                        // an operand to a register, or free again
+    {"keep_alive", edited<&Editor::keep_alive>},          // a use at the end of some block: raises the pressure up to there
+    {"raise_pressure", edited<&Editor::raise_pressure>},  // new vregs, all live at one point
+    {"retarget", edited<&Editor::retarget>},              // an edge
+    {"add_edge", edited<&Editor::add_edge>},
+    {"make_irreducible", edited<&Editor::make_irreducible>},  // an edge from outside into the middle of a loop
+    {"wrap_in_loop", edited<&Editor::wrap_in_loop>},          // a stretch of a block
+    {"split_block", edited<&Editor::split_block>},
+    {"insert_call", edited<&Editor::insert_call>},
+    {"inline_call", edited<&Editor::inline_call>},  // an operation on the same values in its place
+    {"splice", edited<&Editor::splice>},            // a stretch of another program, generated
+    {"insert_copy", edited<&Editor::insert_copy>},  // of vregs that are there: one pair, several, or a swap
+    {"insert_phi", edited<&Editor::insert_phi>},
+    {"change_part", edited<&Editor::change_part>},    // of an operand: another piece of its vreg, or all of it
+    {"toggle_alias", edited<&Editor::toggle_alias>},  // a vreg becomes (a part of) another, or a storage of its own
+    {"return_values",
+     edited<
+         &Editor::
+             return_values>},  // a ret reads one more vreg, a program becomes a device function that returns, or a kernel that exits
+    {"toggle_flag", edited<&Editor::toggle_flag>},  // of an instruction
+    {"change_limit", change_limit},
+    {"change_knob", change_any_knob},  // of some allocator: set, another value, or default again
+    {"change_target", change_target},
+    {"drop_unused_vregs", edited<&Editor::drop_unused_vregs>},
+}};
+constexpr Mutation kRegenerate{0}, kDeleteInst{1};
+
 }  // namespace
 
 bool change_knob(duel::Case& input, std::span<const ir::Allocator* const> owners, Random& random) {
@@ -525,23 +508,11 @@ bool change_knob(duel::Case& input, std::span<const ir::Allocator* const> owners
   return true;
 }
 
-std::string_view name(Mutation m) { return kNames[static_cast<std::size_t>(m)]; }
+std::string_view name(Mutation m) { return kMutations[static_cast<std::size_t>(m)].name; }
 
 bool apply(Mutation m, duel::Case& input, std::uint64_t seed) {
   Random random(hash_combine(seed, static_cast<std::uint64_t>(m)));
-  if (m == Mutation::Regenerate) {
-    input = duel::derive_case(random.next());
-    return true;
-  }
-  if (m == Mutation::ChangeLimit) return change_limit(input, random);
-  if (m == Mutation::ChangeKnob) return change_knob(input, duel::knob_owners(), random);
-  if (m == Mutation::ChangeTarget) return change_target(input, random);
-  EditProgram edited(input.program);
-  if (!Editor(edited, *input.target, random).apply(m)) return false;
-  ir::Function program = edited.build();
-  if (!ir::check(program, *input.target, 1).empty()) return false;
-  input.program = std::move(program);
-  return true;
+  return kMutations[static_cast<std::size_t>(m)].apply(input, random);
 }
 
 void mutate(duel::Case& input, std::uint64_t seed) {
@@ -550,7 +521,7 @@ void mutate(duel::Case& input, std::uint64_t seed) {
   int done = 0;
   for (int attempt = 0; attempt < 12 && done < wanted; ++attempt) {
     auto m = static_cast<Mutation>(random.below(kNumMutations));
-    if (m == Mutation::Regenerate && !random.chance(15)) m = Mutation::DeleteInst;  // most of the work is on what is there
+    if (m == kRegenerate && !random.chance(15)) m = kDeleteInst;  // most of the work is on what is there
     done += apply(m, input, random.next()) ? 1 : 0;
   }
 }

@@ -11,46 +11,8 @@
 
 namespace regduel::fuzz {
 
-enum class Mutation : std::uint8_t {
-  Regenerate,  // another program altogether
-  DeleteInst,
-  DuplicateInst,
-  InsertInst,  // a named operation on vregs that are there
-  MoveInst,
-  RewireOperand,  // another vreg of the same file and width
-  SwapOperands,
-  ChangeClass,  // of a vreg: the other class of its file, or another file
-  ChangeWidth,
-  ChangeAlignment,
-  ToggleGuard,
-  IfConvert,  // a stretch of a block comes under one guard
-  ToggleEarly,
-  ToggleClobber,        // of an instruction, a terminator too
-  ToggleArchitectural,  // of a vreg: in one register from the entry to the end
-  ToggleInOut,
-  Tie,
-  Fix,            // an operand to a register, or free again
-  KeepAlive,      // a use at the end of some block: raises the pressure up to there
-  RaisePressure,  // new vregs, all live at one point
-  Retarget,       // an edge
-  AddEdge,
-  MakeIrreducible,  // an edge from outside into the middle of a loop
-  WrapInLoop,       // a stretch of a block
-  SplitBlock,
-  InsertCall,
-  InlineCall,  // an operation on the same values in its place
-  Splice,      // a stretch of another program, generated
-  InsertCopy,  // of vregs that are there: one pair, several, or a swap
-  InsertPhi,
-  ChangePart,    // of an operand: another piece of its vreg, or all of it
-  ToggleAlias,   // a vreg becomes (a part of) another, or a storage of its own
-  ReturnValues,  // a ret reads one more vreg, a program becomes a device function that returns, or a kernel that exits
-  ToggleFlag,    // of an instruction
-  ChangeLimit,
-  ChangeKnob,  // of some allocator: set, another value, or default again
-  ChangeTarget,
-  DropUnusedVRegs,
-};
+// The number of a mutation in the table of mutator.cpp, which says what each of them does.
+enum class Mutation : std::uint8_t {};
 inline constexpr int kNumMutations = 38;
 [[nodiscard]] std::string_view name(Mutation m);
 

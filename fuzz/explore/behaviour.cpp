@@ -14,7 +14,7 @@ namespace {
 using ir::Operand;
 using ir::Role;
 
-// What a feature is about, so that like numbers of different kinds do not meet.
+// The subject of a feature, so that like numbers of different kinds do not meet.
 enum Kind : std::uint64_t { kOperandKind = 1, kShape, kBout, kInserted, kSpilledOperand, kFlags };
 
 class Collector {

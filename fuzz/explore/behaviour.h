@@ -1,4 +1,4 @@
-// What a duel did, as a set of features: an input that shows a new one is worth keeping. This guides a campaign in any build,
+// The behaviour of a duel, as a set of features. An input that shows a new feature is worth keeping. This guides a campaign in any build,
 // without instrumentation; where code coverage is there as well, both count.
 //
 // A feature of behaviour is a number below kNumFeatures, the hash of something that happened in an allocation: which instruction

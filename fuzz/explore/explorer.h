@@ -1,6 +1,6 @@
 // Where the inputs of a campaign come from: seeds first, then children of what was kept, and now and then something new.
 //
-// It keeps an input that shows a feature (behaviour.h, or code coverage) that none before has shown. Parents are drawn with a
+// The explorer keeps an input that shows a feature (behaviour.h, or code coverage) that none before has shown. Parents are drawn with a
 // liking for small and for recent ones. Deterministic: the same seed, seeds and answers give the same inputs. Source: the power
 // schedules of AFL and libFuzzer, reduced to what helps here.
 #pragma once
@@ -24,7 +24,7 @@ struct ExplorerOptions {
   int percent_tight = 15;                // of the others get a limit close to what some instruction demands
   duel::Knobs knobs;                     // that each input has, seeds apart
 };
-// Those of a campaign. Its rounds look for what is wrong and compare no registers: briggs takes the limit as it is, and
+// The options of a campaign. Its rounds look for what is wrong and compare no registers: briggs takes the limit as it is, and
 // does not search for the smallest number of registers that would do.
 [[nodiscard]] ExplorerOptions campaign_exploration(std::uint64_t seed = 1);
 

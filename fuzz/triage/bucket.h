@@ -10,10 +10,10 @@
 //              for, it is the name; of coalescing, also what was joined
 //   bucket     of a case before that had the first of these names; or one of them but for the pressure, or but for the decision,
 //              that came with the same constraint. A core may keep a constraint that the failure does not need, and this way it
-//              does not make a second bucket of one bug. Else of one with the same first bad decision, unless it is that most
-//              programs begin with; or whose first bad decision is of a kind without which this core does not fail either: the
-//              bug may be in it, and the first one only what it goes wrong after. Else of one that is named by what else is left
-//              in the core, or by what else is wrong with it: no plainer form did without it
+//              does not make a second bucket of one bug. Otherwise the bucket with the same first bad decision, unless most
+//              programs begin with that decision; or the bucket whose first bad decision is of a kind that this core also needs
+//              to fail, because the bug may be in that decision and show only after the first one. Otherwise the bucket of any
+//              other constraint that remains in the core, or of another failure of the same core
 //   title      of a bucket that the case makes, where there is none of these: the most telling name, and a second constraint, so
 //              that bugs of the same name can be told from one another
 //
@@ -33,7 +33,7 @@
 
 namespace regduel::fuzz {
 
-// What kind of mistake a signature speaks of, whichever judge saw it, and wherever: "wrong-value", "callee-saved",
+// The kind of mistake that a signature speaks of, whichever judge saw it, and wherever: "wrong-value", "callee-saved",
 // "structure/tied-operand", "quality/claims-registers".
 [[nodiscard]] std::string nature_of(std::string_view signature);
 
@@ -60,7 +60,7 @@ struct Naming {
 // Of a wrong value: by each knob and constraint of its core that the names above do not speak of, and by a branch.
 [[nodiscard]] std::vector<std::string> names_of_the_rest(const Failure& failure, Traits traits, const duel::Knobs& knobs,
                                                          const std::vector<std::string>& names);
-// What a bucket is called that is made from a case of that name: "fatpoint: wrong-value with guard and fixed under pressure".
+// The title of a bucket that a case of that name makes: "fatpoint: wrong-value with guard and fixed under pressure".
 [[nodiscard]] std::string title_of(const std::string& name, Traits traits, const duel::Knobs& knobs = {});
 
 // By title: the first bad decision of a case of it.

@@ -1,4 +1,4 @@
-// What is wrong with a case: for people, and as a question that a reducer puts again after every step.
+// The failures of a case, for people, and as a question that a reducer puts again after every step.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct Failure {
 [[nodiscard]] std::vector<Failure> failures_of(const duel::Case& input, std::span<const ir::Allocator* const> duelists = {},
                                                bool metamorphic = false);
 
-// What ends the process: an allocator, or a judge of its result, that crashes ("harness/crash-SIGSEGV@allocation") or takes longer
-// than `seconds` ("harness/hang@judgement"). Finds out in processes of its own. Cost: two allocations, one judgement.
+// The failure that ends the process: the allocator, or a judge of its result, crashes ("harness/crash-SIGSEGV@allocation") or takes longer
+// than `seconds` ("harness/hang@judgement"). The question is put in processes of its own. Cost: two allocations, one judgement.
 [[nodiscard]] std::optional<Failure> crash_of(const duel::Case& input, const ir::Allocator& allocator, int seconds = kHangSeconds,
                                               ir::Fuel* fuel = nullptr);
 

@@ -1,6 +1,6 @@
 // The reducer: makes a case smaller for as long as what is wrong with it stays wrong.
 //
-// It edits programs (cut.h), not bytes. After each step the case is well-formed, still fails, and is smaller in a fixed order, so
+// The reducer edits programs (cut.h), not bytes. After each step the case is well-formed, still fails, and is smaller in a fixed order, so
 // that the same case and the same question always give the same result. In turn, until none of them helps:
 //
 //   knobs and target   left out, or put to what is usual
@@ -11,9 +11,8 @@
 //   vregs              one instead of two; one less, or a narrower one, under a limit that is as much lower
 //   operands           left out
 //   details            attributes, flags, classes, widths, numbers: the plainest that will do
-//   leaps              where nothing of that helps: something is put in that takes up registers (a clobber, a wide vreg), so that
-//   what
-//                      took them up before may go; kept where the whole is smaller in the end
+//   leaps              where none of that helps, something that takes up registers is put in (a clobber, a wide vreg), so that
+//                      the instructions that took them up before may go; kept where the whole is smaller in the end
 //
 // A program all of whose reads are defined stays one: a reduced case does not trade its bug for an undefined value.
 // Source: Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002); the order is that of C-Reduce (Regehr et
@@ -52,7 +51,7 @@ struct Reduced {
 //   Requires  still_fails(input).   Ensures  still_fails(result.input), and size_of(result.input) <= size_of(input).
 [[nodiscard]] Reduced reduce(const duel::Case& input, const StillFails& still_fails, const ReduceOptions& options = {});
 
-// What the reducer would try on `input`, were nothing of it to help: each step that it has, in its order, as a well-formed case.
+// The candidates that the reducer would try on `input` if none of them failed: each step that it has, in its order, as a well-formed case.
 // Some are larger than `input` (leaps). For other searches among smaller cases; properties/arbitrary.h shrinks with it.
 //   first   steps with a lower number are passed over
 //   take    told a case and the number of its step, ascending; false = no more

@@ -25,7 +25,7 @@ struct Suppression {
 
 // Whether one of them covers the failure on this day (YYYY-MM-DD).
 [[nodiscard]] bool is_suppressed(const std::vector<Suppression>& list, const Failure& failure, std::string_view today);
-// Those that have ended before this day.
+// The suppressions that have ended before this day.
 [[nodiscard]] std::vector<Suppression> expired(const std::vector<Suppression>& list, std::string_view today);
 
 }  // namespace regduel::fuzz
