@@ -4,10 +4,12 @@
 #include <chrono>
 #include <sstream>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/io.h"
 #include "base/random.h"
+#include "cli/command.h"
 #include "targets/seeds.h"
 
 namespace regduel::cli {
@@ -19,6 +21,14 @@ std::vector<std::string> words() {
   for (std::string line; std::getline(lines, line);)
     if (line.size() > 2 && line.front() == '"') all.push_back(line.substr(1, line.size() - 2));
   return all;
+}
+
+TEST(CliArgs, TheDictionaryHasEachCommandAndOption) {
+  const std::vector<std::string> known = words();
+  for (const Command& c : commands()) {
+    EXPECT_THAT(known, testing::Contains(c.name));
+    for (const std::string& option : options_of(c)) EXPECT_THAT(known, testing::Contains(option)) << c.name;
+  }
 }
 
 TEST(CliArgs, EndInGoodOrderWhateverTheyAre) {

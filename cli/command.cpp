@@ -1,10 +1,13 @@
 #include "cli/command.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <expected>
 #include <iostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include "base/check_macro.h"
 #include "duel/exec/words.h"
@@ -37,23 +40,17 @@ std::string one_line(std::string s) {
   return s;
 }
 
-// CLI11 takes 010 for eight.
-void require_decimal_numbers(CLI::App& command) {
-  for (CLI::Option* option : command.get_options(
-           [](const CLI::Option* o) { return o->get_type_name().starts_with("INT") || o->get_type_name().starts_with("UINT"); }))
-    option->check(
-        [](const std::string& s) {
-          const std::size_t digits = s.starts_with('-') ? 1 : 0;
-          return s.size() > digits + 1 && s[digits] == '0' ? fmt::format("{} is no decimal number", s) : "";
-        },
-        "");
-}
-
 }  // namespace
 
 std::string_view program_version() { return REGDUEL_VERSION; }
 
 namespace {
+
+constexpr Command kCommands[] = {
+#define REGDUEL_COMMAND(name, what) {#name, what, declare_##name},
+#include "cli/commands.inc"
+#undef REGDUEL_COMMAND
+};
 
 std::string called_as;
 
@@ -61,6 +58,11 @@ std::string joined(int argc, const char* const* argv) {
   std::string line = "regduel";
   for (int k = 1; k < argc; ++k) line += " " + duel::shell_word(argv[k]);
   return line;
+}
+
+Action declared(const Command& command, CLI::App& app) {
+  Arguments arguments(app);
+  return command.declare(arguments);
 }
 
 // Reads the command line: what to do, or the status to end with, having said why.
@@ -77,37 +79,15 @@ std::expected<Action, int> read_command_line(int argc, const char* const* argv) 
       "Start with:  regduel duel --regs 24,32,64,255 corpus/ptx\n"
       "Each command explains itself:  regduel duel --help");
   Action chosen;
-  add_gen_command(app, chosen);
-  add_import_command(app, chosen);
-  add_alloc_command(app, chosen);
-  add_pass_command(app, chosen);
-  add_verify_command(app, chosen);
-  add_duel_command(app, chosen);
-  add_fuzz_command(app, chosen);
-  add_reduce_command(app, chosen);
-  add_bisect_command(app, chosen);
-  add_merge_command(app, chosen);
-  add_export_command(app, chosen);
-  add_compare_command(app, chosen);
-  add_diff_command(app, chosen);
-  add_report_command(app, chosen);
-  add_zoo_command(app, chosen);
-  add_bench_command(app, chosen);
-  add_faults_command(app, chosen);
-  add_color_command(app, chosen);
-  add_knobs_command(app, chosen);
-  add_explain_command(app, chosen);
-  add_llvm_command(app, chosen);
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) require_decimal_numbers(*command);
-  if (argc > 1 && argv[1][0] != '-') {
-    std::string names;
-    bool known = false;
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-      names += (names.empty() ? "" : ", ") + command->get_name();
-      known = known || command->get_name() == argv[1];
-    }
-    if (!known) return std::unexpected(complain(fmt::format("no command \"{}\" (there are {})", argv[1], names), kExitBadInput));
+  std::vector<std::string_view> names;
+  for (const Command& c : commands()) {
+    CLI::App& command = *app.add_subcommand(std::string(c.name), std::string(c.what));
+    command.callback([action = declared(c, command), &chosen] { chosen = action; });
+    names.push_back(c.name);
   }
+  if (argc > 1 && argv[1][0] != '-' && std::ranges::find(names, argv[1]) == names.end())
+    return std::unexpected(
+        complain(fmt::format("no command \"{}\" (there are {})", argv[1], fmt::join(names, ", ")), kExitBadInput));
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
@@ -122,6 +102,20 @@ std::expected<Action, int> read_command_line(int argc, const char* const* argv) 
 }
 
 }  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+std::vector<std::string> options_of(const Command& command) {
+  CLI::App app;
+  app.set_help_flag();
+  static_cast<void>(declared(command, app));
+  std::vector<std::string> names;
+  for (const CLI::Option* o : app.get_options([](const CLI::Option* o) { return o->nonpositional() && !o->get_group().empty(); })) {
+    for (const std::string& name : o->get_snames()) names.push_back("-" + name);
+    for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
 
 std::string_view command_line() { return called_as; }
 

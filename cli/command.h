@@ -1,12 +1,14 @@
-// The commands of the program. Each adds its options to the application and, when chosen, returns its exit status.
+// The commands of the program, and the program: it reads the command line and runs the command that it names.
 #pragma once
 
 #include <functional>
+#include <span>
+#include <string>
 #include <string_view>
-
-#include <CLI/CLI.hpp>
+#include <vector>
 
 #include "base/bad_input.h"
+#include "cli/arguments.h"
 
 namespace regduel::cli {
 
@@ -15,30 +17,22 @@ inline constexpr int kExitBadInput = 2;      // bad usage or bad input (BadInput
 inline constexpr int kExitInternal = 3;      // a bug of ours
 inline constexpr int kExitInconclusive = 4;  // verify: nothing failed, and a judge gave up
 
-// What a command does when it was chosen.
+// What a command does once its arguments are read; returns its exit status.
 using Action = std::function<int()>;
 
-void add_gen_command(CLI::App& app, Action& chosen);
-void add_import_command(CLI::App& app, Action& chosen);
-void add_alloc_command(CLI::App& app, Action& chosen);
-void add_pass_command(CLI::App& app, Action& chosen);
-void add_verify_command(CLI::App& app, Action& chosen);
-void add_duel_command(CLI::App& app, Action& chosen);
-void add_fuzz_command(CLI::App& app, Action& chosen);
-void add_reduce_command(CLI::App& app, Action& chosen);
-void add_bisect_command(CLI::App& app, Action& chosen);
-void add_merge_command(CLI::App& app, Action& chosen);
-void add_export_command(CLI::App& app, Action& chosen);
-void add_compare_command(CLI::App& app, Action& chosen);
-void add_diff_command(CLI::App& app, Action& chosen);
-void add_report_command(CLI::App& app, Action& chosen);
-void add_zoo_command(CLI::App& app, Action& chosen);
-void add_bench_command(CLI::App& app, Action& chosen);
-void add_faults_command(CLI::App& app, Action& chosen);
-void add_color_command(CLI::App& app, Action& chosen);
-void add_knobs_command(CLI::App& app, Action& chosen);
-void add_explain_command(CLI::App& app, Action& chosen);
-void add_llvm_command(CLI::App& app, Action& chosen);
+// A row of the table of the commands (commands.inc).
+struct Command {
+  std::string_view name;
+  std::string_view what;          // in one line
+  Action (*declare)(Arguments&);  // declares the arguments
+};
+[[nodiscard]] std::span<const Command> commands();
+// The names of the options of a command, as one types them: "-o", "--output".
+[[nodiscard]] std::vector<std::string> options_of(const Command& command);
+
+#define REGDUEL_COMMAND(name, what) Action declare_##name(Arguments& a);
+#include "cli/commands.inc"
+#undef REGDUEL_COMMAND
 
 // Version and commit: "0.1.0 (0123456789ab)", with a "+" where the sources had changes, "unknown" where they came without git.
 [[nodiscard]] std::string_view program_version();

@@ -2,20 +2,12 @@
 // are those of duel/exec/exec_allocator_test.cpp; here are the Python example and some of them.
 #include <regex>
 
-#include <nlohmann/json.hpp>
-
+#include "base/testing.h"
 #include "cli/testing.h"
 #include "duel/exec/protocol.h"
 
 namespace regduel::cli {
 namespace {
-
-namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-
-std::string source(const std::string& name) { return std::string(REGDUEL_SOURCE_DIR) + "/" + name; }
 
 class Exec : public Cli {
  protected:

@@ -44,8 +44,8 @@ std::string Findings::text() const {
   return out;
 }
 
-nlohmann::ordered_json Findings::json() const {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+Json Findings::json() const {
+  Json list = Json::array();
   for (const auto& [key, e] : by_signature_)
     list.push_back({{"signature", e.signature},
                     {"allocator", e.allocator},

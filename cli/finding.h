@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/input.h"
 #include "cli/options.h"
+#include "cli/show/json.h"
 #include "duel/case.h"
 #include "duel/duel.h"
 #include "fuzz/triage/failure.h"
@@ -33,7 +32,7 @@ class Findings {
   [[nodiscard]] const std::map<std::string, Entry>& by_signature() const { return by_signature_; }
   [[nodiscard]] std::uint64_t distinct() const { return by_signature_.size(); }
   [[nodiscard]] std::string text() const;  // one paragraph a finding; "" where there is none
-  [[nodiscard]] nlohmann::ordered_json json() const;
+  [[nodiscard]] Json json() const;
 
  private:
   std::string directory_;

@@ -23,6 +23,14 @@ namespace {
 
 constexpr const char* kFastCompile[] = {"off", "min", "mid", "max"};
 
+// The whole of the text as a number; nothing where it is none, or too large.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
 // The target of a JSON file, which is read once.
 const ir::Target& target_in(const std::string& file) {
   static std::mutex mutex;
@@ -36,18 +44,7 @@ const ir::Target& target_in(const std::string& file) {
   return known.emplace(file, std::move(*parsed)).first->second;
 }
 
-}  // namespace
-
-void TargetOptions::add_to(CLI::App& command) {
-  command.add_option("--sm", sm, "Streaming multiprocessor to allocate for, e.g. 90 (default: what the program says)");
-  command.add_option("--target", target_file, "Target description in JSON (ir/FORMAT.md, \"Targets\"), instead of --sm");
-  command.add_option("--limit", limits, "Limit of one register class, CLASS=N, e.g. P=4 (R, P, B, UR, UP, UB, ACC); repeatable")
-      ->allow_extra_args(false);
-}
-
-namespace {
-
-// Then it matters what their names mean.
+// Whether the meaning of such a name, one predicate or half of one, matters to the program.
 bool names_predicate_registers(const ir::Function& f) {
   const auto is_one = [](ir::PReg r) { return r.is_valid() && ir::is_predicate(r.file); };
   return std::ranges::any_of(f.vregs, [&](const ir::VReg& v) { return is_one(v.fixed); }) ||
@@ -55,6 +52,12 @@ bool names_predicate_registers(const ir::Function& f) {
 }
 
 }  // namespace
+
+void TargetOptions::add_to(Arguments& a) {
+  a.option("--sm", &sm, "Streaming multiprocessor to allocate for, e.g. 90 (default: what the program says)");
+  a.option("--target", &target_file, "Target description in JSON (ir/FORMAT.md, \"Targets\"), instead of --sm");
+  a.option("--limit", &limits, "Limit of one register class, CLASS=N, e.g. P=4 (R, P, B, UR, UP, UB, ACC); repeatable");
+}
 
 const ir::Target& TargetOptions::resolve(ir::Function& f, const std::string& file) const {
   const ir::Target* found = nullptr;
@@ -102,11 +105,7 @@ ir::Limits TargetOptions::limits_for(const ir::Target& t, int registers) const {
     const std::size_t equals = item.find('=');
     const std::string key = item.substr(0, equals);
     const auto cls = ir::class_from_name(key);
-    int value = -1;
-    if (equals != std::string::npos) {
-      const auto [end, error] = std::from_chars(item.data() + equals + 1, item.data() + item.size(), value);
-      if (error != std::errc() || end != item.data() + item.size()) value = -1;
-    }
+    const int value = equals == std::string::npos ? -1 : number_in<int>(item.substr(equals + 1)).value_or(-1);
     if (!cls || value < 1 || value > ir::kMaxUnits)
       throw BadInput(
           fmt::format("--limit {}: expected CLASS=N with CLASS one of R, Ralt, UR, URext, P, UP, ACC, B, UB and N from 1 to {}",
@@ -117,13 +116,11 @@ ir::Limits TargetOptions::limits_for(const ir::Target& t, int registers) const {
   return result;
 }
 
-void AbiOption::add_to(CLI::App& command) {
-  command
-      .add_option(
-          "--abi", value,
-          "Calls of a PTX file: cuda, as ptxas makes them; seed, R24 to R31 kept. RIR says its own (ir/FORMAT.md, \"Targets\")")
-      ->check(CLI::IsMember({"seed", "cuda"}))
-      ->capture_default_str();
+void AbiOption::add_to(Arguments& a) {
+  a.option("--abi", &value,
+           "Calls of a PTX file: cuda, as ptxas makes them; seed, R24 to R31 kept. RIR says its own (ir/FORMAT.md, \"Targets\")")
+      .one_of({"seed", "cuda"})
+      .shows_default();
 }
 
 ir::AbiName AbiOption::name() const { return ir::abi_from_name(value).value_or(ir::AbiName::Cuda); }
@@ -145,9 +142,8 @@ void plant(const std::vector<std::string>& names) {
   if (!all.empty()) trial::plant(all);
 }
 
-void PassesOption::add_to(CLI::App& command, const std::string& help) {
-  command.add_flag("--passes{table}", how, help + "; --passes=dump: and the program before and after")
-      ->check(CLI::IsMember({"table", "dump"}));
+void PassesOption::add_to(Arguments& a, const std::string& help) {
+  a.flag("--passes{table}", how, help + "; --passes=dump: and the program before and after").one_of({"table", "dump"});
 }
 
 ir::PassLog* PassesOption::record_in(ir::PassLog& log) const {
@@ -155,22 +151,20 @@ ir::PassLog* PassesOption::record_in(ir::PassLog& log) const {
   return how.empty() ? nullptr : &log;
 }
 
-void KnobOptions::add_to(CLI::App& command, const std::string& help) {
-  command.add_option("--knob", knobs, help)->allow_extra_args(false);
-  command
-      .add_option("--register-usage-level", register_usage_level,
-                  "How few registers to aim at, 0 to 10: 0 the limit, 10 as few as can be. (The help of the real tool has it the "
-                  "other way round.)")
-      ->check(CLI::Range(0, 10));
-  command
-      .add_flag("--fast-compile{mid}", fast_compile,
-                "Less time for worse results, the first where registers spill: --fast-compile=off, min (two attempts without "
-                "spilling), mid (one; also without a value) or max (none)")
-      ->check(CLI::IsMember({kFastCompile[0], kFastCompile[1], kFastCompile[2], kFastCompile[3]}));
-  command.add_flag("--disable-smem-reservation", disable_smem_reservation, "Spill to local memory only, never to shared memory");
+void KnobOptions::add_to(Arguments& a, const std::string& help) {
+  a.option("--knob", &knobs, help);
+  a.option("--register-usage-level", &register_usage_level,
+           "How few registers to aim at, 0 to 10: 0 the limit, 10 as few as can be. (The help of the real tool has it the "
+           "other way round.)")
+      .between(0, 10);
+  a.flag("--fast-compile{mid}", fast_compile,
+         "Less time for worse results, the first where registers spill: --fast-compile=off, min (two attempts without "
+         "spilling), mid (one; also without a value) or max (none)")
+      .one_of({kFastCompile[0], kFastCompile[1], kFastCompile[2], kFastCompile[3]});
+  a.flag("--disable-smem-reservation", disable_smem_reservation, "Spill to local memory only, never to shared memory");
 }
 
-// An allocator says of a value that it cannot have before it looks at the program.
+// An allocator refuses a bad value before it looks at the program, so the smallest program will do.
 void require_knob_values(std::string_view where, const ir::Allocator& allocator,
                          const std::vector<std::pair<std::string, std::string>>& settings) {
   if (duel::command_in(allocator.name()) != std::string::npos) return;
@@ -217,19 +211,16 @@ std::vector<std::pair<std::string, std::string>> KnobOptions::settings(std::span
   return result;
 }
 
-CLI::Option* add_seed(CLI::App& command, std::uint64_t& seed, const std::string& help) {
-  return command.add_option("--seed", seed, help)
-      ->check([](const std::string& text) {
-        std::uint64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        return error == std::errc() && end == text.data() + text.size() ? ""
-                                                                        : "expected a number from 0 to 2^64 - 1, found " + text;
+void add_seed(Arguments& a, std::uint64_t& seed, const std::string& help) {
+  a.option("--seed", &seed, help)
+      .check([](const std::string& text) {
+        return number_in<std::uint64_t>(text) ? "" : "expected a number from 0 to 2^64 - 1, found " + text;
       })
-      ->capture_default_str();
+      .shows_default();
 }
 
-CLI::Option* add_jobs(CLI::App& command, int& jobs, const std::string& help) {
-  return command.add_option("--jobs", jobs, help)->check(CLI::Range(0, 1024))->capture_default_str();
+void add_jobs(Arguments& a, int& jobs, const std::string& help) {
+  a.option("--jobs", &jobs, help).between(0, 1024).shows_default();
 }
 
 void check_registers(int registers) {
@@ -243,45 +234,36 @@ void check_size(int size) {
 std::vector<int> parse_registers(const std::vector<std::string>& items) {
   std::vector<int> limits;
   for (const std::string& item : split_list(items)) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), value);
-    if (error != std::errc() || end != item.data() + item.size())
-      throw BadInput(fmt::format("--regs: expected numbers like 24,32,64, found \"{}\"", item));
-    check_registers(value);
-    limits.push_back(value);
+    const std::optional<int> value = number_in<int>(item);
+    if (!value) throw BadInput(fmt::format("--regs: expected numbers like 24,32,64, found \"{}\"", item));
+    check_registers(*value);
+    limits.push_back(*value);
   }
   return limits;
 }
 
-void AllocatorOptions::add_to(CLI::App& command) {
+void AllocatorOptions::add_to(Arguments& a) {
   std::string passes;
   for (const passes::Pass* p : passes::passes()) passes += fmt::format(", {}", p->name());
-  command
-      .add_option(
-          "--coalesce", coalesce,
-          fmt::format("Passes before each allocator, comma-separated, in this order: none{}. The judges compare the program "
-                      "before the first of them with the final one",
-                      passes))
-      ->allow_extra_args(false);
-  command
-      .add_option("--exec-timeout", exec.timeout,
-                  "Seconds that an allocator exec:COMMAND has for an answer: what takes longer hangs, which is a finding")
-      ->check(CLI::Range(0.01, 86400.0))
-      ->check(
-          [](const std::string& text) { return std::isdigit(static_cast<unsigned char>(text[0])) != 0 ? "" : "expected a number"; })
-      ->capture_default_str();
-  command
-      .add_option("--exec-memory", exec.memory_mib,
-                  "MiB of address space that it may have (0 = no limit: for AddressSanitizer and the like)")
-      ->check(CLI::Range(0, 1 << 24))
-      ->capture_default_str();
-  command
-      .add_option(
-          "--exec-protocol", protocol,
-          "pipe: it runs on, and reads programs from its standard input; files: it is run once a program, with the paths of "
-          "input and output")
-      ->check(CLI::IsMember({"pipe", "files"}))
-      ->capture_default_str();
+  a.option("--coalesce", &coalesce,
+           fmt::format("Passes before each allocator, comma-separated, in this order: none{}. The judges compare the program "
+                       "before the first of them with the final one",
+                       passes));
+  a.option("--exec-timeout", &exec.timeout,
+           "Seconds that an allocator exec:COMMAND has for an answer; one that takes longer hangs, which is a finding")
+      .between(0.01, 86400.0)
+      .check([](const std::string& text) -> std::string {
+        return std::isdigit(static_cast<unsigned char>(text[0])) != 0 ? "" : "expected a number";
+      })
+      .shows_default();
+  a.option("--exec-memory", &exec.memory_mib, "MiB of address space that it may have (0 = no limit, as AddressSanitizer needs)")
+      .between(0, 1 << 24)
+      .shows_default();
+  a.option("--exec-protocol", &protocol,
+           "pipe: it runs on, and reads programs from its standard input; files: it is run once a program, with the paths of "
+           "input and output")
+      .one_of({"pipe", "files"})
+      .shows_default();
 }
 
 const ir::Allocator& AllocatorOptions::named(const std::string& item) const {

@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/arguments.h"
 #include "duel/exec/exec_allocator.h"
 #include "ir/allocator.h"
 #include "ir/program.h"
@@ -23,7 +22,7 @@ struct TargetOptions {
   std::string target_file;          // --target
   std::vector<std::string> limits;  // --limit CLASS=N
 
-  void add_to(CLI::App& command);
+  void add_to(Arguments& a);
   // The target to use for `f`; f.target is changed to it. It lives as long as the process. Throws BadInput where there is none or f
   // does not suit it.
   [[nodiscard]] const ir::Target& resolve(ir::Function& f, const std::string& file) const;
@@ -38,7 +37,7 @@ struct TargetOptions {
 struct AbiOption {
   std::string value = "cuda";
 
-  void add_to(CLI::App& command);
+  void add_to(Arguments& a);
   [[nodiscard]] ir::AbiName name() const;
 };
 
@@ -59,7 +58,7 @@ struct KnobOptions {
   bool disable_smem_reservation = false;
 
   //   help   of --knob
-  void add_to(CLI::App& command, const std::string& help);
+  void add_to(Arguments& a, const std::string& help);
   // Settings by name for these allocators, in the order in which later ones win: what --knob says wins. Throws BadInput for a
   // --knob without '=', and for a flag that none of them has a knob for.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings(std::span<const ir::Allocator* const> allocators) const;
@@ -70,16 +69,16 @@ struct PassesOption {
   std::string how;  // "table", "dump" or empty
 
   //   help   up to "; --passes=dump: ..."
-  void add_to(CLI::App& command, const std::string& help);
+  void add_to(Arguments& a, const std::string& help);
   [[nodiscard]] bool is_given() const { return !how.empty(); }
   // Where passes are to say what they did: `log`, with dumps where they are asked for; null where nothing is.
   [[nodiscard]] ir::PassLog* record_in(ir::PassLog& log) const;
 };
 
 // --seed N, from 0 to 2^64 - 1.
-CLI::Option* add_seed(CLI::App& command, std::uint64_t& seed, const std::string& help);
+void add_seed(Arguments& a, std::uint64_t& seed, const std::string& help);
 // --jobs N, 0 = one a core.
-CLI::Option* add_jobs(CLI::App& command, int& jobs, const std::string& help);
+void add_jobs(Arguments& a, int& jobs, const std::string& help);
 
 // --regs A,B,C: limits of the general register file. Throws BadInput unless each is a number from 1 to 255.
 [[nodiscard]] std::vector<int> parse_registers(const std::vector<std::string>& items);
@@ -95,7 +94,7 @@ struct AllocatorOptions {
   std::string protocol = "pipe";
 
   // Adds the options of external allocators.
-  void add_to(CLI::App& command);
+  void add_to(Arguments& a);
   // An allocator by what --with says of it, behind the passes of --coalesce; a program is started. Throws BadInput: with the names
   // that exist, or why the program is none.
   [[nodiscard]] const ir::Allocator& named(const std::string& item) const;

@@ -1,4 +1,5 @@
-// The program as its users run it, for tests: in a directory of its own, with what it prints.
+// The program as its users run it, for tests: in a directory of its own, with what it prints. A test that includes this also
+// includes base/testing.h, which is how the build knows that it asks for the root of the sources.
 #pragma once
 
 #include <sys/wait.h>
@@ -13,10 +14,21 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "base/io.h"
+#include "base/testing.h"
 
 namespace regduel::cli {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+inline std::string source(const std::string& name) { return std::string(REGDUEL_SOURCE_DIR) + "/" + name; }
 
 struct Outcome {
   int status = -1;
@@ -26,11 +38,11 @@ struct Outcome {
 class Cli : public testing::Test {
  protected:
   void SetUp() override {
-    dir_ = std::filesystem::temp_directory_path() /
+    dir_ = fs::temp_directory_path() /
            fmt::format("regduel_cli_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(dir_);
+    fs::create_directories(dir_);
   }
-  void TearDown() override { std::filesystem::remove_all(dir_); }
+  void TearDown() override { fs::remove_all(dir_); }
 
   Outcome run(const std::string& arguments) {
     const std::string out = path("stdout"), err = path("stderr");
@@ -43,6 +55,8 @@ class Cli : public testing::Test {
     r.err = read_file(err).value_or("");
     return r;
   }
+  // The document that it prints.
+  nlohmann::json json(const std::string& arguments) { return nlohmann::json::parse(run(arguments).out); }
   std::string path(const std::string& name) const { return (dir_ / name).string(); }
   void write(const std::string& name, std::string_view text) { ASSERT_TRUE(write_file(path(name), text).has_value()); }
 
@@ -51,11 +65,11 @@ class Cli : public testing::Test {
     const Outcome r = run(arguments);
     EXPECT_EQ(r.status, 2) << arguments << '\n' << r.err;
     EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
-    EXPECT_THAT(r.err, testing::StartsWith("regduel: "));
-    EXPECT_THAT(r.err, testing::HasSubstr(what)) << arguments;
+    EXPECT_THAT(r.err, StartsWith("regduel: "));
+    EXPECT_THAT(r.err, HasSubstr(what)) << arguments;
   }
 
-  std::filesystem::path dir_;
+  fs::path dir_;
 };
 
 }  // namespace regduel::cli

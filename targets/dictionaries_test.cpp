@@ -170,12 +170,11 @@ std::string ptx() {
 }
 
 std::string cli_args() {
-  const std::string commands = sources("cli", "");
+  const std::string commands = sources("cli", "") + read_file(REGDUEL_SOURCE_DIR "/cli/commands.inc").value();
   Dictionary d("Words of the command line; an input of the target cli_args is one argument a line.");
-  d.add("commands", words_in(commands, {R"re(add_subcommand\(\s*"([\w-]+)")re"}));
-  d.add("options",
-        words_in(commands, {R"re(add_(?:option|flag)\(\s*"(-[\w-]+))re", R"re(add_(?:option|flag)\(\s*"[^"]*,(-[\w-]+))re",
-                            R"re(set_version_flag\(\s*"(--[\w-]+))re"}));
+  d.add("commands", words_in(commands, {R"re(REGDUEL_COMMAND\((\w+), ")re"}));
+  d.add("options", words_in(commands, {R"re(a\.(?:option|flag)\(\s*"(-[\w-]+))re", R"re(a\.(?:option|flag)\(\s*"[^"]*,(-[\w-]+))re",
+                                       R"re(set_version_flag\(\s*"(--[\w-]+))re"}));
   d.add(
       "values",
       {"--help", "--",  "fatpoint", "briggs", "R=16", "P=7", "24,32,64,255", "sm_90", "90", "0", "1", "-1", "18446744073709551616",

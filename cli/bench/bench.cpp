@@ -214,118 +214,143 @@ void compare_cells(BenchResult& result) {
   }
 }
 
-}  // namespace
+// One run: what is measured, and what came of it. Benchmark keeps its registry for the whole process, so there is one at a time.
+class Bench {
+ public:
+  explicit Bench(const BenchOptions& o) : o_(o), filter_(o.filter) {
+    for (const ir::Allocator* a : duel::all_duelists()) add_row(a->name(), false, std::make_unique<MeasuredAllocator>(*a));
+    for (const oracles::Judge* j : oracles::judges()) add_row(j->name(), true, std::make_unique<MeasuredJudge>(j));
+    add_row(kAllJudges, true, std::make_unique<MeasuredJudge>(nullptr));
+    for (std::size_t k = 0; k < o.sizes.size() && !measured_.empty(); ++k) {
+      corpora_.push_back(make_corpus(o.sizes[k], o));
+      result_.corpora.push_back(corpora_.back().facts);
+    }
+    counted_.resize(measured_.size() * corpora_.size(), 0);
+    reporter_.SetOutputStream(&silent_);
+    reporter_.SetErrorStream(&silent_);
+  }
 
-BenchResult run_bench(const BenchOptions& o) {
-  BenchResult result;
-  const std::regex filter(o.filter);
-  const auto is_asked_at_some_size = [&](std::string_view name) {
-    return std::any_of(o.sizes.begin(), o.sizes.end(),
-                       [&](int size) { return std::regex_search(fmt::format("{}/{}", name, size), filter); });
-  };
-  std::vector<std::unique_ptr<Measured>> measured;
-  const auto add_row = [&](std::string_view name, bool is_judge, std::unique_ptr<Measured> m) {
-    if (!is_asked_at_some_size(name)) return;
+  BenchResult run() {
+    register_all();
+    measure(".");
+    measure_refused_again();
+    for (std::size_t m = 0; m < measured_.size(); ++m) {
+      const Corpus& last = corpora_.back();
+      if (result_.rows[m].cells.back()) result_.rows[m].peak_bytes = peak_bytes(*measured_[m], last.subjects[last.largest]);
+    }
+    if (const auto seconds = reporter_.seconds(std::string(kDuels)); seconds && seconds->first > 0)
+      result_.duels_per_second = o_.duels / seconds->first;
+    if (const auto seconds = reporter_.seconds(std::string(kBred)); seconds && seconds->first > 0) {
+      result_.bred = bred_;
+      result_.bred->duels_per_second = static_cast<double>(bred_.inputs) / seconds->first;
+    }
+    if (std::regex_search(std::string(kLayers), filter_)) result_.layers = measure_layers(o_.seed, kBredPerDuel * o_.duels);
+    return std::move(result_);
+  }
+
+ private:
+  // Nothing where the filter leaves the row out at every size.
+  void add_row(std::string_view name, bool is_judge, std::unique_ptr<Measured> m) {
+    if (std::none_of(o_.sizes.begin(), o_.sizes.end(),
+                     [&](int size) { return std::regex_search(fmt::format("{}/{}", name, size), filter_); }))
+      return;
     BenchRow row;
     row.name = name;
     row.is_judge = is_judge;
-    result.rows.push_back(std::move(row));
-    measured.push_back(std::move(m));
-  };
-  for (const ir::Allocator* a : duel::all_duelists()) add_row(a->name(), false, std::make_unique<MeasuredAllocator>(*a));
-  for (const oracles::Judge* j : oracles::judges()) add_row(j->name(), true, std::make_unique<MeasuredJudge>(j));
-  add_row(kAllJudges, true, std::make_unique<MeasuredJudge>(nullptr));
-  std::vector<Corpus> corpora;
-  for (std::size_t k = 0; k < o.sizes.size() && !measured.empty(); ++k) {
-    corpora.push_back(make_corpus(o.sizes[k], o));
-    result.corpora.push_back(corpora.back().facts);
+    result_.rows.push_back(std::move(row));
+    measured_.push_back(std::move(m));
   }
 
-  // The repetitions of all are mixed, so that what disturbs the machine for a while disturbs one repetition of each.
-  std::array arguments = {std::string("regduel"), std::string("--benchmark_enable_random_interleaving=true")};
-  std::array<char*, 2> argv = {arguments[0].data(), arguments[1].data()};
-  int argc = static_cast<int>(argv.size());
-  benchmark::Initialize(&argc, argv.data());
-  // Benchmark keeps a registry for the whole process.
-  benchmark::ClearRegisteredBenchmarks();
-  const auto add_benchmark = [&](const std::string& name, auto body) {
-    if (!std::regex_search(name, filter)) return;
+  [[nodiscard]] std::string name_of(std::size_t m, std::size_t c) const {
+    return fmt::format("{}/{}", result_.rows[m].name, corpora_[c].facts.size);
+  }
+  [[nodiscard]] std::int64_t& counted(std::size_t m, std::size_t c) { return counted_[m * corpora_.size() + c]; }
+
+  template <class Body>
+  void add_benchmark(const std::string& name, Body body) {
+    if (!std::regex_search(name, filter_)) return;
     benchmark::internal::Benchmark* b = benchmark::RegisterBenchmark(name.c_str(), body);
-    if (o.min_time > 0) b->MinTime(o.min_time);
+    if (o_.min_time > 0) b->MinTime(o_.min_time);
     else b->Iterations(1);
-    if (o.repetitions > 1) b->Repetitions(o.repetitions);
-  };
-  std::vector<std::int64_t> counted(measured.size() * corpora.size(), 0);  // instructions of one iteration
-  const auto name_of = [&](std::size_t m, std::size_t c) {
-    return fmt::format("{}/{}", result.rows[m].name, corpora[c].facts.size);
-  };
-  for (std::size_t m = 0; m < measured.size(); ++m)
-    for (std::size_t c = 0; c < corpora.size(); ++c)
-      add_benchmark(name_of(m, c), [&measured, &corpora, &counted, m, c](benchmark::State& state) {
-        for ([[maybe_unused]] auto _ : state) {
-          std::int64_t instructions = 0;
-          for (const Subject& s : corpora[c].subjects) instructions += measured[m]->run(s);
-          counted[m * corpora.size() + c] = instructions;
+    if (o_.repetitions > 1) b->Repetitions(o_.repetitions);
+  }
+
+  void register_all() {
+    // The repetitions of all are mixed, so that what disturbs the machine for a while disturbs one repetition of each.
+    std::array arguments = {std::string("regduel"), std::string("--benchmark_enable_random_interleaving=true")};
+    std::array<char*, 2> argv = {arguments[0].data(), arguments[1].data()};
+    int argc = static_cast<int>(argv.size());
+    benchmark::Initialize(&argc, argv.data());
+    benchmark::ClearRegisteredBenchmarks();
+    for (std::size_t m = 0; m < measured_.size(); ++m)
+      for (std::size_t c = 0; c < corpora_.size(); ++c)
+        add_benchmark(name_of(m, c), [this, m, c](benchmark::State& state) {
+          for ([[maybe_unused]] auto _ : state) {
+            std::int64_t instructions = 0;
+            for (const Subject& s : corpora_[c].subjects) instructions += measured_[m]->run(s);
+            counted(m, c) = instructions;
+          }
+        });
+    add_benchmark(std::string(kDuels), [this](benchmark::State& state) {
+      for ([[maybe_unused]] auto _ : state)
+        for (int k = 0; k < o_.duels; ++k) {
+          const duel::Case c = duel::standard_case(o_.seed, static_cast<std::uint64_t>(k), duel::all_duelists());
+          benchmark::DoNotOptimize(duel::duel(c, {.duelists = duel::all_duelists()}));
         }
-      });
-  add_benchmark(std::string(kDuels), [&o](benchmark::State& state) {
-    for ([[maybe_unused]] auto _ : state)
-      for (int k = 0; k < o.duels; ++k) {
-        const duel::Case c = duel::standard_case(o.seed, static_cast<std::uint64_t>(k), duel::all_duelists());
-        benchmark::DoNotOptimize(duel::duel(c, {.duelists = duel::all_duelists()}));
-      }
-  });
-  BenchResult::Bred bred;
-  add_benchmark(std::string(kBred), [&o, &bred](benchmark::State& state) {
-    const std::vector<duel::Case> inputs = breed_inputs(o.seed, kBredPerDuel * o.duels);
-    bred.inputs = std::ssize(inputs);
-    bred.instructions = 0;
-    for (const duel::Case& i : inputs) bred.instructions += static_cast<std::int64_t>(i.program.insts.size());
-    for ([[maybe_unused]] auto _ : state)
-      for (const duel::Case& i : inputs) benchmark::DoNotOptimize(duel::duel(i, {.duelists = duel::all_duelists()}));
-  });
-  Collecting reporter;
-  std::ostringstream silent;  // what Benchmark itself would say, e.g. that nothing is registered
-  reporter.SetOutputStream(&silent);
-  reporter.SetErrorStream(&silent);
-  const auto measure = [&](const std::string& which) {
-    benchmark::RunSpecifiedBenchmarks(&reporter, which);
-    for (std::size_t m = 0; m < measured.size(); ++m) {
-      std::vector<std::optional<BenchCell>>& cells = result.rows[m].cells;
-      cells.assign(corpora.size(), std::nullopt);
-      for (std::size_t c = 0; c < corpora.size(); ++c) {
-        const auto seconds = reporter.seconds(name_of(m, c));
+    });
+    add_benchmark(std::string(kBred), [this](benchmark::State& state) {
+      const std::vector<duel::Case> inputs = breed_inputs(o_.seed, kBredPerDuel * o_.duels);
+      bred_.inputs = std::ssize(inputs);
+      bred_.instructions = 0;
+      for (const duel::Case& i : inputs) bred_.instructions += static_cast<std::int64_t>(i.program.insts.size());
+      for ([[maybe_unused]] auto _ : state)
+        for (const duel::Case& i : inputs) benchmark::DoNotOptimize(duel::duel(i, {.duelists = duel::all_duelists()}));
+    });
+  }
+
+  // Runs those whose names the regular expression finds, and fills the cells with the figures of all runs so far.
+  void measure(const std::string& which) {
+    benchmark::RunSpecifiedBenchmarks(&reporter_, which);
+    for (std::size_t m = 0; m < measured_.size(); ++m) {
+      std::vector<std::optional<BenchCell>>& cells = result_.rows[m].cells;
+      cells.assign(corpora_.size(), std::nullopt);
+      for (std::size_t c = 0; c < corpora_.size(); ++c) {
+        const auto seconds = reporter_.seconds(name_of(m, c));
         if (!seconds) continue;
-        const auto per = 1e9 / static_cast<double>(std::max<std::int64_t>(1, counted[m * corpora.size() + c]));
+        const auto per = 1e9 / static_cast<double>(std::max<std::int64_t>(1, counted(m, c)));
         cells[c] = BenchCell{seconds->first * per, seconds->second * per};
       }
     }
-    compare_cells(result);
-  };
-  measure(".");
-  for (int again = 0; again < o.tries_again; ++again) {
-    const std::vector<GateFailure> failures = gate_failures(result, o);
-    if (failures.empty()) break;
-    std::vector<std::string> refused;  // the cells of these rows that the filter leaves
-    for (std::size_t m = 0; m < measured.size(); ++m)
-      for (std::size_t c = 0; c < corpora.size(); ++c)
-        if (result.rows[m].cells[c] && std::ranges::find(failures, result.rows[m].name, &GateFailure::name) != failures.end())
-          refused.push_back(name_of(m, c));
-    measure(fmt::format("^({})(/|$)", fmt::join(refused, "|")));
+    compare_cells(result_);
   }
-  for (std::size_t m = 0; m < measured.size(); ++m) {
-    const Corpus& last = corpora.back();
-    if (result.rows[m].cells.back()) result.rows[m].peak_bytes = peak_bytes(*measured[m], last.subjects[last.largest]);
+
+  void measure_refused_again() {
+    for (int again = 0; again < o_.tries_again; ++again) {
+      const std::vector<GateFailure> failures = gate_failures(result_, o_);
+      if (failures.empty()) return;
+      std::vector<std::string> refused;  // the cells of these rows that the filter leaves
+      for (std::size_t m = 0; m < measured_.size(); ++m)
+        for (std::size_t c = 0; c < corpora_.size(); ++c)
+          if (result_.rows[m].cells[c] && std::ranges::find(failures, result_.rows[m].name, &GateFailure::name) != failures.end())
+            refused.push_back(name_of(m, c));
+      measure(fmt::format("^({})(/|$)", fmt::join(refused, "|")));
+    }
   }
-  if (const auto seconds = reporter.seconds(std::string(kDuels)); seconds && seconds->first > 0)
-    result.duels_per_second = o.duels / seconds->first;
-  if (const auto seconds = reporter.seconds(std::string(kBred)); seconds && seconds->first > 0) {
-    result.bred = bred;
-    result.bred->duels_per_second = static_cast<double>(bred.inputs) / seconds->first;
-  }
-  if (std::regex_search(std::string(kLayers), filter)) result.layers = measure_layers(o.seed, kBredPerDuel * o.duels);
-  return result;
-}
+
+  const BenchOptions& o_;
+  const std::regex filter_;
+  BenchResult result_;
+  std::vector<std::unique_ptr<Measured>> measured_;  // one a row of the result
+  std::vector<Corpus> corpora_;                      // one a size
+  std::vector<std::int64_t> counted_;                // instructions of one iteration, by row and size
+  BenchResult::Bred bred_;
+  Collecting reporter_;
+  std::ostringstream silent_;  // what Benchmark itself would say, e.g. that nothing is registered
+};
+
+}  // namespace
+
+BenchResult run_bench(const BenchOptions& o) { return Bench(o).run(); }
 
 std::vector<GateFailure> gate_failures(const BenchResult& result, const BenchOptions& o) {
   constexpr double kMaxGrowth = 2;

@@ -67,9 +67,9 @@ std::string statistics(const ir::Function& f, const std::string& allocator, cons
       oracles::report_lines(s));
 }
 
-nlohmann::ordered_json to_json(const oracles::SpillStatistics& s) {
-  nlohmann::ordered_json fields;
-  fields["est latency"] = s.estimated_latency ? nlohmann::ordered_json(*s.estimated_latency) : nullptr;
+Json to_json(const oracles::SpillStatistics& s) {
+  Json fields = Json::object();
+  fields["est latency"] = s.estimated_latency;
   for (const auto& [name, field] : oracles::kSpillFields) fields[std::string(name)] = s.*field;
   return fields;
 }
@@ -97,7 +97,7 @@ int alloc(const Options& o) {
   result.functions.resize(programs.size());
   std::vector<std::string> stats(programs.size());
   std::string notes;
-  std::vector<nlohmann::ordered_json> list(programs.size());
+  std::vector<Json> list(programs.size());
   const BottomUp callees_first = bottom_up(programs);
   CalleeClobbers clobbers;
   FileNames proof_names;
@@ -144,7 +144,7 @@ int alloc(const Options& o) {
                {"max_live", m.max_live[0]},
                {"spill_store_bytes", m.spill_store_bytes},
                {"spill_load_bytes", m.spill_load_bytes},
-               {"weighted_spill_bytes", m.weighted_spill_bytes ? nlohmann::ordered_json(*m.weighted_spill_bytes) : nullptr},
+               {"weighted_spill_bytes", m.weighted_spill_bytes},
                {"stack_frame_bytes", m.local_frame_bytes},
                {"stack_bytes_in_use", in_use},
                {"instructions", m.instructions_after},
@@ -162,49 +162,42 @@ int alloc(const Options& o) {
 
 }  // namespace
 
-void add_alloc_command(CLI::App& app, Action& chosen) {
+Action declare_alloc(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("alloc", "Allocate registers for a program");
-  command->add_option("input", o->input, "RIR or PTX file (- = standard input)")->required();
-  command->add_option("-o,--output", o->output, "Where to write the allocated program (- = standard output)")
-      ->capture_default_str();
-  command->add_option("--with", o->with, fmt::format("Allocator: {}{}", duel::duelist_names(), kExecHelp))->capture_default_str();
-  command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255")
-      ->capture_default_str();
-  o->allocators.add_to(*command);
-  o->target.add_to(*command);
-  o->abi.add_to(*command);
-  o->knobs.add_to(*command, "Set a knob of the allocator (regduel knobs), NAME=VALUE or ID=VALUE; repeatable");
-  command
-      ->add_option("--fuel", o->fuel,
-                   "How many of its optional decisions the allocator may take in each function; what is plain is done from there "
-                   "on (see bisect)")
-      ->check(CLI::NonNegativeNumber);
-  command->add_flag(
-      "--ipra", o->ipra,
-      "Allocate callees first: a call of a function with a body in the file destroys what its allocation writes, and no "
-      "more; not in recursion, nor through registers. `regduel verify --ipra` judges the result");
-  command->add_flag("--lower-spills", o->lower_spills,
-                    "Replace spills and refills by the instructions that compute their addresses and access memory; two registers "
-                    "are kept for addresses where the program spills");
-  command->add_flag("--stats", o->stats, "Show registers, spills and copies, and the spill statistics in the lines of ptxas");
-  command->add_flag("-v,--verbose", o->verbose, "Show the stack frame and spills of each function, as ptxas -v does");
-  command->add_flag("--warn-on-spills", o->warns_on_spills,
-                    "Warn of each function whose registers are spilled to local memory, as ptxas does");
-  o->passes.add_to(*command, "Show each pass with its time and sizes");
-  command
-      ->add_option(
-          "--proof", o->proof,
-          "With exact and exact-spill: write what the solver was asked (DIMACS) and its proof that nothing is better (DRAT) "
-          "to PATH.*.cnf and PATH.*.drat, of several functions to PATH.FUNCTION.*")
-      ->type_name("PATH");
-  command->add_flag("--trace", o->trace, "Show what the allocator does, on standard error");
-  command->add_flag("--json", o->json, "One JSON document with the figures (with -o: beside the program)");
-  command->footer(
+  a.option("input", &o->input, "RIR or PTX file (- = standard input)").required();
+  a.option("-o,--output", &o->output, "Where to write the allocated program (- = standard output)").shows_default();
+  a.option("--with", &o->with, fmt::format("Allocator: {}{}", duel::duelist_names(), kExecHelp)).shows_default();
+  a.option("--regs,--maxrregcount", &o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255").shows_default();
+  o->allocators.add_to(a);
+  o->target.add_to(a);
+  o->abi.add_to(a);
+  o->knobs.add_to(a, "Set a knob of the allocator (regduel knobs), NAME=VALUE or ID=VALUE; repeatable");
+  a.option("--fuel", &o->fuel,
+           "How many of its optional decisions the allocator may take in each function; what is plain is done from there "
+           "on (see bisect)")
+      .at_least_zero();
+  a.flag("--ipra", o->ipra,
+         "Allocate callees first: a call of a function with a body in the file destroys what its allocation writes, and no "
+         "more; not in recursion, nor through registers. `regduel verify --ipra` judges the result");
+  a.flag("--lower-spills", o->lower_spills,
+         "Replace spills and refills by the instructions that compute their addresses and access memory; two registers "
+         "are kept for addresses where the program spills");
+  a.flag("--stats", o->stats, "Show registers, spills and copies, and the spill statistics in the lines of ptxas");
+  a.flag("-v,--verbose", o->verbose, "Show the stack frame and spills of each function, as ptxas -v does");
+  a.flag("--warn-on-spills", o->warns_on_spills,
+         "Warn of each function whose registers are spilled to local memory, as ptxas does");
+  o->passes.add_to(a, "Show each pass with its time and sizes");
+  a.option("--proof", &o->proof,
+           "With exact and exact-spill: write what the solver was asked (DIMACS) and its proof that nothing is better (DRAT) "
+           "to PATH.*.cnf and PATH.*.drat, of several functions to PATH.FUNCTION.*")
+      .type("PATH");
+  a.flag("--trace", o->trace, "Show what the allocator does, on standard error");
+  a.flag("--json", o->json, "One JSON document with the figures (with -o: beside the program)");
+  a.footer(
       "Exit status 1: the limit is impossible, or an external allocator is broken or does not do such programs.\n"
       "Examples:  regduel alloc --with fatpoint --regs 16 a.rir -o b.rir\n"
       "           regduel alloc --with exec:'python3 example/linear_scan.py' --regs 16 a.rir -o b.rir");
-  command->callback([o, &chosen] { chosen = [o] { return alloc(*o); }; });
+  return [o] { return alloc(*o); };
 }
 
 }  // namespace regduel::cli

@@ -19,13 +19,8 @@ struct Options {
   bool json = false;
 };
 
-template <class T>
-nlohmann::ordered_json or_null(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-}
-
-nlohmann::ordered_json to_json(const Layers& l) {
-  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+Json to_json(const Layers& l) {
+  Json layers = Json::array();
   for (const Layer& layer : l.layers) layers.push_back({{"layer", layer.name}, {"seconds", layer.seconds}});
   return {{"inputs", l.inputs},
           {"instructions", l.instructions},
@@ -33,7 +28,7 @@ nlohmann::ordered_json to_json(const Layers& l) {
           {"layers", layers}};
 }
 
-nlohmann::ordered_json to_json(const BenchResult::Bred& b) {
+Json to_json(const BenchResult::Bred& b) {
   return {{"inputs", b.inputs}, {"instructions", b.instructions}, {"duels_per_second", b.duels_per_second}};
 }
 
@@ -52,8 +47,8 @@ std::string text(const Layers& l) {
       l.instructions / std::max<std::int64_t>(1, l.inputs));
 }
 
-nlohmann::ordered_json to_json(const BenchResult& r, const BenchOptions& o, const std::vector<std::string>& failures) {
-  nlohmann::ordered_json corpora = nlohmann::ordered_json::array(), rows = nlohmann::ordered_json::array();
+Json to_json(const BenchResult& r, const BenchOptions& o, const std::vector<std::string>& failures) {
+  Json corpora = Json::array(), rows = Json::array();
   for (const BenchCorpus& c : r.corpora)
     corpora.push_back({{"size", c.size},
                        {"programs", c.programs},
@@ -64,30 +59,30 @@ nlohmann::ordered_json to_json(const BenchResult& r, const BenchOptions& o, cons
                        {"mean_max_live", c.max_live},
                        {"mean_limit", c.limit}});
   for (const BenchRow& row : r.rows) {
-    nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
+    Json sizes = Json::array();
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       if (!row.cells[c]) continue;
       sizes.push_back({{"size", o.sizes[c]},
                        {"ns_per_instruction", row.cells[c]->ns},
                        {"median_ns_per_instruction", row.cells[c]->median_ns},
-                       {"times_fatpoint", or_null(row.times_fatpoint[c])}});
+                       {"times_fatpoint", row.times_fatpoint[c]}});
     }
-    if (sizes.empty()) continue;
+    if (sizes.size() == 0) continue;
     rows.push_back({{"name", row.name},
                     {"kind", row.is_judge ? "judge" : "allocator"},
                     {"sizes", sizes},
-                    {"growth", or_null(row.growth)},
-                    {"growth_per_instruction_read", or_null(row.growth_read)},
-                    {"peak_bytes_per_instruction", or_null(row.peak_bytes)}});
+                    {"growth", row.growth},
+                    {"growth_per_instruction_read", row.growth_read},
+                    {"peak_bytes_per_instruction", row.peak_bytes}});
   }
   return {{"command", "bench"},
           {"seed", o.seed},
           {"repetitions", o.repetitions},
           {"programs", corpora},
           {"results", rows},
-          {"duels_per_second", or_null(r.duels_per_second)},
-          {"bred", r.bred ? to_json(*r.bred) : nlohmann::ordered_json(nullptr)},
-          {"duel_target", r.layers ? to_json(*r.layers) : nlohmann::ordered_json(nullptr)},
+          {"duels_per_second", r.duels_per_second},
+          {"bred", r.bred ? to_json(*r.bred) : Json()},
+          {"duel_target", r.layers ? to_json(*r.layers) : Json()},
           {"sanitizer", sanitizer()},
           {"gate_failures", failures}};
 }
@@ -175,36 +170,26 @@ int bench_command(const Options& o) {
 
 }  // namespace
 
-void add_bench_command(CLI::App& app, Action& chosen) {
+Action declare_bench(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("bench", "Measure how long judges and allocators take, and how that grows with the program");
-  command->add_option("--sizes", o->bench.sizes, "Instructions of a program, ascending, comma-separated (default 200,2000,20000)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command
-      ->add_option("--instructions", o->bench.per_profile,
-                   "Instructions of each profile at each size: many small programs or few large ones")
-      ->capture_default_str();
-  command
-      ->add_option("--repetitions", o->bench.repetitions,
-                   "Measurements of each figure; the least counts, the median is in the JSON")
-      ->capture_default_str();
-  command->add_option("--min-time", o->bench.min_time, "Seconds of CPU time of one measurement, at least; 0 = every program once")
-      ->capture_default_str();
-  command
-      ->add_option("--duels", o->bench.duels,
-                   "Cases of the standard mix for the figure of whole duels; ten times as many bred ones")
-      ->capture_default_str();
-  add_seed(*command, o->bench.seed, "Seed of the programs");
-  command->add_option("--filter", o->bench.filter,
-                      "Measure only what this regular expression finds, e.g. memcheck, 'fatpoint|execution/2000', duels, layers");
-  command->add_flag(
-      "--gate", o->gate,
-      "Exit status 1 where a judge's growth an instruction read is above 2, or memcheck is slower than the fat-point allocator; "
-      "what seems to be is measured up to six times more before, and the least counts");
-  command->add_flag("--json", o->json, "One JSON document");
-  command->footer(
+  a.option("--sizes", &o->bench.sizes, "Instructions of a program, ascending, comma-separated (default 200,2000,20000)");
+  a.option("--instructions", &o->bench.per_profile,
+           "Instructions of each profile at each size: many small programs or few large ones")
+      .shows_default();
+  a.option("--repetitions", &o->bench.repetitions, "Measurements of each figure; the least counts, the median is in the JSON")
+      .shows_default();
+  a.option("--min-time", &o->bench.min_time, "Seconds of CPU time of one measurement, at least; 0 = every program once")
+      .shows_default();
+  a.option("--duels", &o->bench.duels, "Cases of the standard mix for the figure of whole duels; ten times as many bred ones")
+      .shows_default();
+  add_seed(a, o->bench.seed, "Seed of the programs");
+  a.option("--filter", &o->bench.filter,
+           "Measure only what this regular expression finds, e.g. memcheck, 'fatpoint|execution/2000', duels, layers");
+  a.flag("--gate", o->gate,
+         "Exit status 1 where a judge's growth an instruction read is above 2, or memcheck is slower than the fat-point allocator; "
+         "what seems to be is measured up to six times more before, and the least counts");
+  a.flag("--json", o->json, "One JSON document");
+  a.footer(
       "Programs are generated, the same for the same seed, at three quarters of the registers that they would like, so that most "
       "spill;\n"
       "the first table says how many do. A judge is timed on the results of every allocator. Only ratios of one run mean anything\n"
@@ -212,7 +197,7 @@ void add_bench_command(CLI::App& app, Action& chosen) {
       "Examples:  regduel bench\n"
       "           regduel bench --gate --json > bench.json\n"
       "           regduel bench --filter 'fatpoint|memcheck' --repetitions 9");
-  command->callback([o, &chosen] { chosen = [o] { return bench_command(*o); }; });
+  return [o] { return bench_command(*o); };
 }
 
 }  // namespace regduel::cli

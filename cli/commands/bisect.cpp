@@ -51,27 +51,21 @@ int bisect_command(const Options& o) {
 
 }  // namespace
 
-void add_bisect_command(CLI::App& app, Action& chosen) {
+Action declare_bisect(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("bisect", "Find the first of an allocator's decisions that makes a case fail");
-  command
-      ->add_option("input", o->input,
-                   "A case: RIR text whose head says limits and knobs (a reproducer), or bytes of the fuzz corpus")
-      ->required();
-  command->add_option("--signature", o->signature,
-                      "Of which finding, as duel and fuzz name it (default: the first that the case shows)");
-  command->add_option("--with", o->with,
-                      "Of which allocator (default: fatpoint or briggs, whichever fails); exec:COMMAND must be said");
-  o->allocators.add_to(*command);
-  command->add_option("--plant", o->planted, "Planted bugs to switch on, comma-separated (build preset zoo)")
-      ->allow_extra_args(false);
-  command->add_flag("--json", o->json, "One JSON document on standard output");
-  command->footer(
+  a.option("input", &o->input, "A case: RIR text whose head says limits and knobs (a reproducer), or bytes of the fuzz corpus")
+      .required();
+  a.option("--signature", &o->signature, "Of which finding, as duel and fuzz name it (default: the first that the case shows)");
+  a.option("--with", &o->with, "Of which allocator (default: fatpoint or briggs, whichever fails); exec:COMMAND must be said");
+  o->allocators.add_to(a);
+  a.option("--plant", &o->planted, "Planted bugs to switch on, comma-separated (build preset zoo)");
+  a.flag("--json", o->json, "One JSON document on standard output");
+  a.footer(
       "An allocator that may take only N optional decisions (alloc --fuel N) does what is plain from there on, and is right all "
       "the same: a copy stays, a\n"
       "value lives in memory, a refill is not saved. Bisection over N finds the decision with which the finding comes.\n"
       "Example:  regduel bisect findings/a.rir");
-  command->callback([o, &chosen] { chosen = [o] { return bisect_command(*o); }; });
+  return [o] { return bisect_command(*o); };
 }
 
 }  // namespace regduel::cli

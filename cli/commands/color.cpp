@@ -76,7 +76,7 @@ int color(const Options& o) {
     }
   if (!o.proof.empty() && o.graphs.size() != 1) throw BadInput("--proof: of one graph alone");
   Table table({"graph", "vertices", "edges", "clique", "by", "colours", "answer", "questions", "seconds"});
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   for (const std::string& path : o.graphs) {
     const auto text = read_file(path);
     if (!text) throw BadInput(text.error());
@@ -93,16 +93,16 @@ int color(const Options& o) {
       const std::string colours = row.colours < 0 ? "-" : fmt::format("{}", row.colours);
       table.row({path, fmt::format("{}", parsed->vertices), fmt::format("{}", parsed->edges.size()), fmt::format("{}", clique), by,
                  colours, answer(row), fmt::format("{}", row.questions), fmt::format("{:.2f}", row.seconds)});
-      nlohmann::ordered_json entry = {{"graph", path},
-                                      {"vertices", parsed->vertices},
-                                      {"edges", parsed->edges.size()},
-                                      {"clique", clique},
-                                      {"by", by},
-                                      {"colours", nullptr},
-                                      {"at_least", row.at_least},
-                                      {"spilled", row.spilled},
-                                      {"questions", row.questions},
-                                      {"seconds", row.seconds}};
+      Json entry = {{"graph", path},
+                    {"vertices", parsed->vertices},
+                    {"edges", parsed->edges.size()},
+                    {"clique", clique},
+                    {"by", by},
+                    {"colours", nullptr},
+                    {"at_least", row.at_least},
+                    {"spilled", row.spilled},
+                    {"questions", row.questions},
+                    {"seconds", row.seconds}};
       if (row.colours >= 0) entry["colours"] = row.colours;
       list.push_back(std::move(entry));
     }
@@ -114,25 +114,21 @@ int color(const Options& o) {
 
 }  // namespace
 
-void add_color_command(CLI::App& app, Action& chosen) {
+Action declare_color(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("color", "Colour graphs of the DIMACS benchmarks: by the reference, and with the fewest colours, proved");
-  command->add_option("graphs", o->graphs, "Graphs (DIMACS: p edge VERTICES EDGES, e A B)")->required();
-  command->add_option("--with", o->with, "briggs (optimistic colouring), exact (cliques and a SAT solver), comma-separated")
-      ->capture_default_str();
-  command->add_option("--regs", o->registers, "Colours that there are, 1 to 512; without, as few as can be");
-  command->add_option("--effort", o->effort, "Thousands of conflicts of the solver in each question")->capture_default_str();
-  command->add_option(
-      "--proof", o->proof,
-      "Of one graph: write what the solver was asked last, and its proof that fewer colours do not do, to PATH.cnf and "
-      "PATH.drat");
-  command->add_flag("--json", o->json, "One JSON document");
-  command->footer(
+  a.option("graphs", &o->graphs, "Graphs (DIMACS: p edge VERTICES EDGES, e A B)").required();
+  a.option("--with", &o->with, "briggs (optimistic colouring), exact (cliques and a SAT solver), comma-separated").shows_default();
+  a.option("--regs", &o->registers, "Colours that there are, 1 to 512; without, as few as can be");
+  a.option("--effort", &o->effort, "Thousands of conflicts of the solver in each question").shows_default();
+  a.option("--proof", &o->proof,
+           "Of one graph: write what the solver was asked last, and its proof that fewer colours do not do, to PATH.cnf and "
+           "PATH.drat");
+  a.flag("--json", o->json, "One JSON document");
+  a.footer(
       "clique: vertices that are all neighbours of one another, so that each needs a colour of its own. With --regs, briggs leaves "
       "vertices\n"
       "over where the colours do not suffice: those would be spilled. Example:  regduel color mulsol.i.1.col --with exact");
-  command->callback([o, &chosen] { chosen = [o] { return color(*o); }; });
+  return [o] { return color(*o); };
 }
 
 }  // namespace regduel::cli

@@ -280,7 +280,7 @@ void print_markdown(const Options& o, const Side& older, const Side& newer, cons
   }
 }
 
-nlohmann::ordered_json json_of(const Side& side) {
+Json json_of(const Side& side) {
   return {{"database", side.path},
           {"run", side.run.id},
           {"command", side.run.info.command},
@@ -288,7 +288,7 @@ nlohmann::ordered_json json_of(const Side& side) {
           {"machine", side.run.info.machine},
           {"rows", side.rows.size()}};
 }
-nlohmann::ordered_json json_of(const ResultRow& row, const std::string& database) {
+Json json_of(const ResultRow& row, const std::string& database) {
   return {{"function", row.name},
           {"source", row.source},
           {"hash", row.hash},
@@ -298,16 +298,16 @@ nlohmann::ordered_json json_of(const ResultRow& row, const std::string& database
           {"knobs", row.configuration.knobs},
           {"reproduce", reproduce(row, database)}};
 }
-nlohmann::ordered_json json_of(const std::vector<Change>& changes, const std::string& database) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+Json json_of(const std::vector<Change>& changes, const std::string& database) {
+  Json list = Json::array();
   for (const Change& c : changes) {
     list.push_back({{"old", c.older_figure}, {"new", c.newer_figure}, {"ratio", std::exp(c.log_ratio)}});
     list.back().update(json_of(*c.newer, database));
   }
   return list;
 }
-nlohmann::ordered_json json_of(const Section& section, const Comparison& c, const std::string& database) {
-  nlohmann::ordered_json verdicts = nlohmann::ordered_json::array(), measures = nlohmann::ordered_json::array();
+Json json_of(const Section& section, const Comparison& c, const std::string& database) {
+  Json verdicts = Json::array(), measures = Json::array();
   for (const results::VerdictChange& v : c.verdicts) {
     verdicts.push_back({{"old", v.older->verdict}, {"new", v.newer->verdict}, {"reason", v.newer->reason}});
     verdicts.back().update(json_of(*v.newer, database));
@@ -376,7 +376,7 @@ int compare_command(const Options& o) {
     for (const results::VerdictChange& v : comparisons[k].verdicts) fails_now = fails_now || v.newer->verdict == "fail";
   }
   if (o.json) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    Json list = Json::array();
     for (std::size_t k = 0; k < sections.size(); ++k) list.push_back(json_of(sections[k], comparisons[k], newer.path));
     print_json({{"command", "compare"},
                 {"old", json_of(older)},
@@ -398,35 +398,25 @@ int compare_command(const Options& o) {
 
 }  // namespace
 
-void add_compare_command(CLI::App& app, Action& chosen) {
+Action declare_compare(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("compare", "Is the newer one better? Two runs of results, program by program");
-  command->add_option("databases", o->databases, "OLD [NEW]: what regduel duel --db or fuzz --db has written; the last run of each")
-      ->required();
-  command->add_option("--runs", o->runs, "Other runs: one for both databases, or OLD,NEW, as two runs of one database")
-      ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--allocators", o->allocators,
-          "Only these, comma-separated, each with itself; of one run, OLD,NEW: two allocators with each other. The beginning "
-          "of a name is enough")
-      ->allow_extra_args(false);
+  a.option("databases", &o->databases, "OLD [NEW]: what regduel duel --db or fuzz --db has written; the last run of each")
+      .required();
+  a.option("--runs", &o->runs, "Other runs: one for both databases, or OLD,NEW, as two runs of one database");
+  a.option("--allocators", &o->allocators,
+           "Only these, comma-separated, each with itself; of one run, OLD,NEW: two allocators with each other. The beginning "
+           "of a name is enough");
   std::vector<std::string> names;
   for (const results::Measure& m : results::measures()) names.emplace_back(m.name);
-  command->add_option("--by", o->by, "Measure by which the most changed programs are listed")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
-  command->add_option("--most", o->most, "How many of those")->capture_default_str();
-  command
-      ->add_option(
-          "--gate", o->gates,
-          "MEASURE>N%: exit status 1 where the measure has grown by more than that, significantly; MEASURE<N%: has shrunk. "
-          "Several: comma-separated, or repeated")
-      ->allow_extra_args(false);
-  command->add_flag("--across-knobs", o->across_knobs, "Pair programs whose knobs differ: of two runs with another knob each");
-  command->add_flag("--markdown", o->markdown, "As a comment on a pull request");
-  command->add_flag("--json", o->json, "One JSON document");
-  command->footer(
+  a.option("--by", &o->by, "Measure by which the most changed programs are listed").one_of(names).shows_default();
+  a.option("--most", &o->most, "How many of those").shows_default();
+  a.option("--gate", &o->gates,
+           "MEASURE>N%: exit status 1 where the measure has grown by more than that, significantly; MEASURE<N%: has shrunk. "
+           "Several: comma-separated, or repeated");
+  a.flag("--across-knobs", o->across_knobs, "Pair programs whose knobs differ: of two runs with another knob each");
+  a.flag("--markdown", o->markdown, "As a comment on a pull request");
+  a.flag("--json", o->json, "One JSON document");
+  a.footer(
       "Programs are paired by their contents and configuration (allocator, knobs, target, limits); programs that changed are "
       "counted "
       "apart.\n"
@@ -435,7 +425,7 @@ void add_compare_command(CLI::App& app, Action& chosen) {
       "           regduel compare r.sqlite --runs 1,2 --gate 'weighted_spill_bytes>1%'\n"
       "           regduel compare old.sqlite new.sqlite --markdown\n"
       "           regduel compare r.sqlite --allocators briggs,fatpoint");
-  command->callback([o, &chosen] { chosen = [o] { return compare_command(*o); }; });
+  return [o] { return compare_command(*o); };
 }
 
 }  // namespace regduel::cli

@@ -182,14 +182,14 @@ int diff_command(const Options& o) {
         static_cast<std::size_t>(std::count_if(b.rows.begin(), b.rows.end(), [](const Row& r) { return r.mark() != ' '; }));
   const Counts l = count(left), r = count(right);
   if (o.json) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    Json list = Json::array();
     for (const BlockRows& b : blocks)
       for (const Row& row : b.rows)
         if (o.all || row.mark() != ' ')
           list.push_back({{"block", b.title}, {"mark", std::string(1, row.mark())}, {"left", row.left}, {"right", row.right}});
     const auto counts = [](const Counts& c) {
-      return nlohmann::ordered_json{{"spills", c.spills}, {"refills", c.refills}, {"copies", c.copies},
-                                    {"remats", c.remats}, {"deleted", c.deleted}, {"others", c.others}};
+      return Json{{"spills", c.spills}, {"refills", c.refills}, {"copies", c.copies},
+                  {"remats", c.remats}, {"deleted", c.deleted}, {"others", c.others}};
     };
     print_json({{"command", "diff"}, {"differing", differing}, {"left", counts(l)}, {"right", counts(r)}, {"rows", list}});
     return differing > 0 ? kExitFinding : 0;
@@ -224,23 +224,22 @@ int diff_command(const Options& o) {
 
 }  // namespace
 
-void add_diff_command(CLI::App& app, Action& chosen) {
+Action declare_diff(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("diff", "Two allocations of one program, side by side");
-  command->add_option("left", o->left, "An allocated program")->required();
-  command->add_option("right", o->right, "Another allocation of the same program")->required();
-  command->add_option("--function", o->function, "Which function, where the files have several");
-  command->add_option("--width", o->width, "Columns of each side; what is longer is cut")->capture_default_str();
-  command->add_option("--context", o->context, "Equal lines to show around one that differs")->capture_default_str();
-  command->add_flag("--all", o->all, "Equal lines too");
-  command->add_flag("--json", o->json, "One JSON document");
-  command->footer(
+  a.option("left", &o->left, "An allocated program").required();
+  a.option("right", &o->right, "Another allocation of the same program").required();
+  a.option("--function", &o->function, "Which function, where the files have several");
+  a.option("--width", &o->width, "Columns of each side; what is longer is cut").shows_default();
+  a.option("--context", &o->context, "Equal lines to show around one that differs").shows_default();
+  a.flag("--all", o->all, "Equal lines too");
+  a.flag("--json", o->json, "One JSON document");
+  a.footer(
       "Between the sides: | the instruction differs, < only the left one has it, > only the right one. Inserted instructions (+) "
       "have no\n"
       "numbers here. Exit status 1: there is a difference.\n"
       "Example:  regduel alloc --with fatpoint a.rir -o f.rir; regduel alloc --with briggs a.rir -o b.rir; regduel diff f.rir "
       "b.rir");
-  command->callback([o, &chosen] { chosen = [o] { return diff_command(*o); }; });
+  return [o] { return diff_command(*o); };
 }
 
 }  // namespace regduel::cli

@@ -17,7 +17,8 @@
 #include "cli/show/tally_text.h"
 #include "cli/this_run.h"
 #include "duel/allocators.h"
-#include "fuzz/triage/failure.h"
+#include "duel/duel.h"
+#include "fuzz/campaign/tally.h"
 #include "generate/generator.h"
 #include "oracles/completeness.h"
 #include "oracles/judge.h"
@@ -47,24 +48,6 @@ struct Options {
   bool json = false;
 };
 
-// Where results go: a run of the database, where one is asked for.
-class Results {
- public:
-  explicit Results(const std::string& path, results::RunInfo run = this_run()) {
-    if (!path.empty()) file_.emplace(path, run);
-  }
-  void add(const duel::Case& input, const std::string& source, const duel::Duel& duel,
-           results::Content content = results::Content::Kept) {
-    if (file_) file_->add(results::results_of(input, source, duel, content));
-  }
-  void finish() {
-    if (file_) file_->finish();
-  }
-
- private:
-  std::optional<results::ResultFile> file_;
-};
-
 // A program and what came of it at each limit.
 struct PlayedProgram {
   duel::Case input;
@@ -84,22 +67,22 @@ duel::Knobs parse_knobs(const KnobOptions& options, const std::vector<const ir::
   return knobs;
 }
 
-nlohmann::ordered_json row_json(const std::string& file, const duel::Case& input, const duel::Duel& d, const duel::Bout& b) {
+Json row_json(const std::string& file, const duel::Case& input, const duel::Duel& d, const duel::Bout& b) {
   const ir::Function& shown = b.program ? *b.program : input.program;
-  nlohmann::ordered_json findings = nlohmann::ordered_json::array();
+  Json findings = Json::array();
   for (const oracles::Finding& f : b.findings()) findings.push_back(to_json(f, shown));
-  nlohmann::ordered_json row = {{"file", file},
-                                {"function", input.program.name},
-                                {"allocator", b.allocator},
-                                {"limit", input.limits.of(ir::RegFile::R)},
-                                {"registers", nullptr},
-                                {"max_live", nullptr},
-                                {"threads", input.program.threads},
-                                {"warps_per_sm", nullptr},
-                                {"occupancy_percent", nullptr},
-                                {"spill_store_bytes", nullptr},
-                                {"spill_load_bytes", nullptr},
-                                {"weighted_spill_bytes", nullptr}};
+  Json row = {{"file", file},
+              {"function", input.program.name},
+              {"allocator", b.allocator},
+              {"limit", input.limits.of(ir::RegFile::R)},
+              {"registers", nullptr},
+              {"max_live", nullptr},
+              {"threads", input.program.threads},
+              {"warps_per_sm", nullptr},
+              {"occupancy_percent", nullptr},
+              {"spill_store_bytes", nullptr},
+              {"spill_load_bytes", nullptr},
+              {"weighted_spill_bytes", nullptr}};
   if (b.program) {
     row["registers"] = b.measures.registers[0];
     row["max_live"] = b.measures.max_live[0];
@@ -247,8 +230,9 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   widest.emplace_back("inconclusive");
   Findings findings(o.save_to);
   fuzz::Tally tally(duelists);
-  Results results(o.database);
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::optional<results::ResultFile> file;
+  if (!o.database.empty()) file.emplace(o.database, this_run());
+  Json rows = Json::array();
   Progress progress("duel", static_cast<std::int64_t>(programs.size() * limits.count()));
   const std::function<PlayedProgram(std::int64_t)> work = [&](std::int64_t k) {
     const auto at = static_cast<std::size_t>(k);
@@ -277,7 +261,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
       table.row(std::move(cells));
       if (!o.json) progress.say(table.next(widest));
       tally.add(r.input, d);
-      results.add(r.input, programs[static_cast<std::size_t>(k)].file, d);
+      if (file) file->add(results::results_of(r.input, programs[static_cast<std::size_t>(k)].file, d, results::Content::Kept));
       if (!limits.hang_on_program()) progress.step();
     }
     if (limits.hang_on_program()) progress.step();
@@ -285,8 +269,8 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   };
   in_order<PlayedProgram>(static_cast<std::int64_t>(programs.size()), resolve_jobs(o.jobs), work, take);
   progress.done();
-  results.finish();
-  if (o.json) print_json({{"command", "duel"}, {"results", rows}, {"summary", tally.json()}, {"findings", findings.json()}});
+  if (file) file->finish();
+  if (o.json) print_json({{"command", "duel"}, {"results", rows}, {"summary", json_of(tally)}, {"findings", findings.json()}});
   else
     fmt::print("\nwarps: of an SM at the block size; stores, loads: bytes of spill stores and refills\n{}{}", text_of(tally),
                findings.text());
@@ -326,8 +310,9 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   const std::string mix = fmt::format("{}, seed {}", standard ? "standard mix" : o.profile.empty() ? "mix" : o.profile, o.seed);
   results::RunInfo run = this_run();
   run.seed = o.seed;
-  Results results(o.database, run);
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::optional<results::ResultFile> file;
+  if (!o.database.empty()) file.emplace(o.database, run);
+  Json rows = Json::array();
   Progress progress("random duels", o.random * static_cast<std::int64_t>(limits.count()));
   const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
     for (std::size_t m = 0; m < r.duels.size(); ++m) {
@@ -341,7 +326,8 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
       tally.add(r.input, r.duels[m]);
       const std::string source =
           standard ? results::mix_source(o.seed, static_cast<std::uint64_t>(k)) : fmt::format("{}, case {}", mix, k);
-      results.add(r.input, source, r.duels[m], standard ? results::Content::MadeAgain : results::Content::Kept);
+      const results::Content content = standard ? results::Content::MadeAgain : results::Content::Kept;
+      if (file) file->add(results::results_of(r.input, source, r.duels[m], content));
       if (!limits.hang_on_program()) progress.step(1, fmt::format("findings {}", findings.distinct()));
     }
     if (limits.hang_on_program()) progress.step(1, fmt::format("findings {}", findings.distinct()));
@@ -349,10 +335,10 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   };
   in_order<PlayedProgram>(o.random, resolve_jobs(o.jobs), work, take);
   progress.done();
-  results.finish();
+  if (file) file->finish();
   if (o.json)
     print_json(
-        {{"command", "duel"}, {"seed", o.seed}, {"results", rows}, {"summary", tally.json()}, {"findings", findings.json()}});
+        {{"command", "duel"}, {"seed", o.seed}, {"results", rows}, {"summary", json_of(tally)}, {"findings", findings.json()}});
   else fmt::print("{}{}", text_of(tally), findings.text());
   return findings.distinct() > 0 ? kExitFinding : 0;
 }
@@ -369,46 +355,40 @@ int duel_command(const Options& o) {
 
 }  // namespace
 
-void add_duel_command(CLI::App& app, Action& chosen) {
+Action declare_duel(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("duel", "Let the allocators compete on programs, and judge both");
-  command->add_option("inputs", o->inputs, "RIR or PTX files, or directories of them");
-  command
-      ->add_option("--with", o->with,
-                   fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}", duel::duelist_names(), kExecHelp))
-      ->allow_extra_args(false);
-  command
-      ->add_option("--regs,--maxrregcount", o->regs,
-                   "Limits of the general register file, comma-separated, 1 to 255 (default: no limit); sweep: every limit from "
-                   "the least that no instruction of the program exceeds to what the allocators use without one; 75%: that share "
-                   "of the program's MaxLive")
-      ->allow_extra_args(false);
-  o->allocators.add_to(*command);
-  o->target.add_to(*command);
-  o->abi.add_to(*command);
-  o->knobs.add_to(*command, "Set a knob (regduel knobs), NAME=VALUE or ID=VALUE, for the allocators that have it; repeatable");
-  command->add_option("--random", o->random,
-                      "Instead of files: N random programs; the standard mix unless --profile, --regs, --limit, --sm, --target or "
-                      "--size say otherwise");
-  command->add_option("--profile", o->profile, "Profile of the random programs (regduel gen --help), or all, in turn");
-  add_seed(*command, o->seed, "Seed of the random programs");
-  command->add_option("--size", o->size, "Instructions of a random program, approximately; 0 = drawn from the seed");
-  add_jobs(*command, o->jobs, "Threads, 0 = one a core; the output is the same for any number, times apart");
-  command->add_option("--save", o->save_to, "Directory for reproducers of findings")->capture_default_str();
-  command->add_flag("--metamorphic", o->metamorphic,
-                    "Ask each allocator again about variants of each program (other numbers, names, order of blocks, dead code, "
-                    "one register more): a change of verdict is a finding. Takes about ten times as long");
-  command->add_option(
-      "--db", o->database,
-      "SQLite file that gets a run of results: a row a program, allocator and limit, with all measures (regduel compare)");
-  command->add_flag("--demangle", o->demangle, "Names of functions in the table as in the source: k(int) for _Z1ki");
-  command->add_flag("--json", o->json, "One JSON document");
-  command->footer(
+  a.option("inputs", &o->inputs, "RIR or PTX files, or directories of them");
+  a.option("--with", &o->with,
+           fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}", duel::duelist_names(), kExecHelp));
+  a.option("--regs,--maxrregcount", &o->regs,
+           "Limits of the general register file, comma-separated, 1 to 255 (default: no limit); sweep: every limit from "
+           "the least that no instruction of the program exceeds to what the allocators use without one; 75%: that share "
+           "of the program's MaxLive");
+  o->allocators.add_to(a);
+  o->target.add_to(a);
+  o->abi.add_to(a);
+  o->knobs.add_to(a, "Set a knob (regduel knobs), NAME=VALUE or ID=VALUE, for the allocators that have it; repeatable");
+  a.option("--random", &o->random,
+           "Instead of files: N random programs; the standard mix unless --profile, --regs, --limit, --sm, --target or "
+           "--size say otherwise");
+  a.option("--profile", &o->profile, "Profile of the random programs (regduel gen --help), or all, in turn");
+  add_seed(a, o->seed, "Seed of the random programs");
+  a.option("--size", &o->size, "Instructions of a random program, approximately; 0 = drawn from the seed");
+  add_jobs(a, o->jobs, "Threads, 0 = one a core; the output is the same for any number, times apart");
+  a.option("--save", &o->save_to, "Directory for reproducers of findings").shows_default();
+  a.flag("--metamorphic", o->metamorphic,
+         "Ask each allocator again about variants of each program (other numbers, names, order of blocks, dead code, "
+         "one register more): a change of verdict is a finding. Takes about ten times as long");
+  a.option("--db", &o->database,
+           "SQLite file that gets a run of results: a row a program, allocator and limit, with all measures (regduel compare)");
+  a.flag("--demangle", o->demangle, "Names of functions in the table as in the source: k(int) for _Z1ki");
+  a.flag("--json", o->json, "One JSON document");
+  a.footer(
       "Exit status 1: a judge objected. An impossible limit is skipped, once a judge has proved it.\n"
       "Examples:  regduel duel --regs 24,32,64,255 corpus/ptx\n"
       "           regduel duel --random 2000 --seed 1\n"
       "           regduel duel --random 500 --with exec:'python3 example/linear_scan.py',briggs");
-  command->callback([o, &chosen] { chosen = [o] { return duel_command(*o); }; });
+  return [o] { return duel_command(*o); };
 }
 
 }  // namespace regduel::cli

@@ -86,7 +86,7 @@ int explain(const Options& o) {
     return kExitFinding;
   }
   if (o.json) {
-    nlohmann::ordered_json document = {
+    Json document = {
         {"command", "explain"}, {"file", o.input}, {"function", p.function.name}, {"allocator", kExplains}, {"limit", o.regs}};
     document.update(explain_json(*explanation));
     print_json(document);
@@ -99,26 +99,24 @@ int explain(const Options& o) {
 
 }  // namespace
 
-void add_explain_command(CLI::App& app, Action& chosen) {
+Action declare_explain(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("explain", "Show why a vreg got its register, or none");
-  command->add_option("input", o->input, "RIR or PTX file (- = standard input)")->required();
-  command->add_option("--vreg", o->vreg, "Which: its number (%4 or 4) or its name")->required();
-  command->add_option("--function", o->function, "In which function; needed where the file has several");
-  command->add_option("--with", o->with, "Allocator; only fatpoint explains itself")->capture_default_str();
-  command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255")
-      ->capture_default_str();
-  o->target.add_to(*command);
-  o->abi.add_to(*command);
-  o->knobs.add_to(*command, "Set a knob of the allocator (regduel knobs), NAME=VALUE or ID=VALUE; repeatable");
-  command->add_flag("--all", o->all, "Every attempt in full, not only the one that decided");
-  command->add_flag("--live", o->live, "The pressure curve of its file too, and its live range beside those that it overlaps");
-  command->add_flag("--json", o->json, "One JSON document: every attempt in full, both arrays slot by slot");
-  command->footer(
+  a.option("input", &o->input, "RIR or PTX file (- = standard input)").required();
+  a.option("--vreg", &o->vreg, "Which: its number (%4 or 4) or its name").required();
+  a.option("--function", &o->function, "In which function; needed where the file has several");
+  a.option("--with", &o->with, "Allocator; only fatpoint explains itself").shows_default();
+  a.option("--regs,--maxrregcount", &o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255").shows_default();
+  o->target.add_to(a);
+  o->abi.add_to(a);
+  o->knobs.add_to(a, "Set a knob of the allocator (regduel knobs), NAME=VALUE or ID=VALUE; repeatable");
+  a.flag("--all", o->all, "Every attempt in full, not only the one that decided");
+  a.flag("--live", o->live, "The pressure curve of its file too, and its live range beside those that it overlaps");
+  a.flag("--json", o->json, "One JSON document: every attempt in full, both arrays slot by slot");
+  a.footer(
       "Moments of an instruction: R uses are read, C clobbers happen, W defs are written. * is the attempt whose result is "
       "emitted.\n"
       "Exit status 1: the limit is impossible. Example:  regduel explain --vreg %4 --regs 16 a.rir");
-  command->callback([o, &chosen] { chosen = [o] { return explain(*o); }; });
+  return [o] { return explain(*o); };
 }
 
 }  // namespace regduel::cli

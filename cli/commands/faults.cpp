@@ -154,8 +154,8 @@ void print_text(const trial::FaultMatrix& matrix, const trial::RelaxTable& relax
   fmt::print("{} in {:.0f} s{}\n", totals.is_clean(matrix) ? "no miss" : "MISSES", seconds, end_of(interrupt));
 }
 
-nlohmann::ordered_json row_json(const trial::OperatorRow& row) {
-  nlohmann::ordered_json caught = nlohmann::ordered_json::object(), changing = nlohmann::ordered_json::object();
+Json row_json(const trial::OperatorRow& row) {
+  Json caught = Json::object(), changing = Json::object();
   for (std::size_t k = 0; k < trial::fault_judges().size(); ++k) {
     caught[std::string(trial::fault_judges()[k]->name())] = row.caught[k];
     changing[std::string(trial::fault_judges()[k]->name())] = row.caught_changing[k];
@@ -174,11 +174,10 @@ nlohmann::ordered_json row_json(const trial::OperatorRow& row) {
 
 void print_document(const Options& o, const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed, const Totals& totals,
                     double seconds, const Interrupt& interrupt) {
-  nlohmann::ordered_json operators = nlohmann::ordered_json::array(), relaxations = nlohmann::ordered_json::array();
+  Json operators = Json::array(), relaxations = Json::array();
   for (std::size_t k = 0; k < matrix.rows().size(); ++k) {
     const trial::FaultOperator& op = trial::fault_operators()[k];
-    nlohmann::ordered_json row = {
-        {"operator", op.name}, {"what", op.what}, {"memcheck_codes", op.memcheck}, {"structure_categories", op.structure}};
+    Json row = {{"operator", op.name}, {"what", op.what}, {"memcheck_codes", op.memcheck}, {"structure_categories", op.structure}};
     row.update(row_json(matrix.rows()[k]));
     operators.push_back(std::move(row));
   }
@@ -192,7 +191,7 @@ void print_document(const Options& o, const trial::FaultMatrix& matrix, const tr
                            {"accepted", row.accepted},
                            {"undecided", row.undecided}});
   }
-  nlohmann::ordered_json misses = nlohmann::ordered_json::array();
+  Json misses = Json::array();
   for (const auto* list : {&matrix.misses(), &relaxed.misses()})
     for (const trial::FaultMiss& m : *list)
       misses.push_back({{"kind", m.kind}, {"operator", m.operator_name}, {"seed", m.seed}, {"run", m.index}, {"detail", m.detail}});
@@ -236,7 +235,7 @@ int rewritings_command(const Options& o) {
   if (!o.save_to.empty())
     for (const trial::FaultMiss& m : table.misses) save(m, o.save_to);
   if (o.json) {
-    nlohmann::ordered_json patterns = nlohmann::ordered_json::object(), misses = nlohmann::ordered_json::array();
+    Json patterns = Json::object(), misses = Json::array();
     for (const auto& [name, uses] : table.patterns) patterns[std::string(name)] = uses;
     for (const trial::FaultMiss& m : table.misses)
       misses.push_back({{"kind", m.kind}, {"seed", m.seed}, {"run", m.index}, {"detail", m.detail}});
@@ -314,26 +313,22 @@ int faults_command(const Options& o) {
 
 }  // namespace
 
-void add_faults_command(CLI::App& app, Action& chosen) {
+Action declare_faults(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("faults", "Judge the judges: which injected faults does each of them see?");
-  CLI::Option* runs =
-      command->add_option("--runs", o->runs, "Programs to damage, and as many again to allocate under a relaxed constraint")
-          ->capture_default_str();
-  add_seed(*command, o->seed, "Another seed, other programs and faults");
-  command
-      ->add_option("--run", o->run,
-                   "This run of the seed alone, with every operator that finds a place: repeats a miss. With --rewritings: the "
-                   "program to begin with")
-      ->excludes(runs);
-  command
-      ->add_option("--rewritings", o->rewritings,
-                   "Damage nothing: judge so many correct allocations that patterns have rewritten, all of which must be accepted")
-      ->excludes(runs);
-  add_jobs(*command, o->jobs, "Threads, 0 = one a core; the output is the same for any number");
-  command->add_option("--save", o->save_to, "Directory for the misses, each as a program before and after");
-  command->add_flag("--json", o->json, "One JSON document");
-  command->footer(
+  const Argument runs =
+      a.option("--runs", &o->runs, "Programs to damage, and as many again to allocate under a relaxed constraint").shows_default();
+  add_seed(a, o->seed, "Another seed, other programs and faults");
+  a.option("--run", &o->run,
+           "This run of the seed alone, with every operator that finds a place: repeats a miss. With --rewritings: the "
+           "program to begin with")
+      .excludes(runs);
+  a.option("--rewritings", &o->rewritings,
+           "Damage nothing: judge so many correct allocations that patterns have rewritten, all of which must be accepted")
+      .excludes(runs);
+  add_jobs(a, o->jobs, "Threads, 0 = one a core; the output is the same for any number");
+  a.option("--save", &o->save_to, "Directory for the misses, each as a program before and after");
+  a.flag("--json", o->json, "One JSON document");
+  a.footer(
       "A run takes a program of the standard mix and a correct allocation of it, asks all judges (an objection is a false alarm), "
       "rewrites it by\n"
       "patterns that the allocators do not make by themselves (packs, remats, shared slots), and injects some of the fault "
@@ -352,7 +347,7 @@ void add_faults_command(CLI::App& app, Action& chosen) {
       "correct\n"
       "allocation is rejected, or an allocator ends with an internal error.\n"
       "Example:  regduel faults --runs 20000 --seed 7 --save misses");
-  command->callback([o, &chosen] { chosen = [o] { return faults_command(*o); }; });
+  return [o] { return faults_command(*o); };
 }
 
 }  // namespace regduel::cli

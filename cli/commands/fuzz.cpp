@@ -107,7 +107,7 @@ int fuzz_command(const Options& o) {
                 {"first", r.first},
                 {"runs", r.tried},
                 {"interrupted", r.is_interrupted},
-                {"summary", r.tally.json()},
+                {"summary", json_of(r.tally)},
                 {"inputs", r.inputs},
                 {"features", r.features},
                 {"edges", r.edges},
@@ -129,65 +129,48 @@ int fuzz_command(const Options& o) {
 
 }  // namespace
 
-void add_fuzz_command(CLI::App& app, Action& chosen) {
+Action declare_fuzz(Arguments& a) {
   auto o = std::make_shared<Options>();
   fuzz::CampaignOptions& c = o->campaign;
   c.jobs = 0;
   c.directory = "findings";
-  CLI::App* command = app.add_subcommand(
-      "fuzz", "Look for bugs: a campaign of duels on programs that are bred for what they make the allocators do");
-  command->add_option("--time", o->time, "How long: 60s, 10m, 2h");
-  command->add_option("--runs", o->runs, "How many programs");
-  command->add_option("--stop-after", c.stop_after, "Stop at so many findings (0: go on); what was found is still reduced")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  add_seed(*command, c.seed, "Another seed, another stream of programs");
-  add_jobs(*command, c.jobs, "Worker processes, 0 = one a core");
-  command->add_option("--corpus", c.directory, "Directory for the reproducers of findings")->capture_default_str();
-  command->add_option(
-      "--db", c.db,
-      "SQLite file with all of the campaign: corpus, findings, results, rates, what was judged by which version; the same "
-      "seed goes on where it stopped");
-  command
-      ->add_option("--seeds", o->seeds,
-                   "Files, or directories of them, to begin with, comma-separated: .rir programs or inputs of the fuzz corpus. "
-                   "They stay in the corpus")
-      ->allow_extra_args(false);
-  command->add_flag(
-      "--mix", c.is_mix,
-      "The standard mix of random programs, one after the other, instead of an exploration: the same for any number of jobs");
-  command
-      ->add_option("--with", o->with,
-                   fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}", duel::duelist_names(), kExecHelp))
-      ->allow_extra_args(false);
-  o->allocators.add_to(*command);
-  command
-      ->add_option(
-          "--regs,--maxrregcount", o->regs,
-          "Limits of the general register file, comma-separated, 1 to 255: each program is tried at each of them (default: at "
-          "one that is drawn with it)")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--metamorphic", c.metamorphic,
-                   "Percentage of the programs of which variants are allocated too (regduel duel --help); each takes about ten "
-                   "times as long")
-      ->capture_default_str();
-  command
-      ->add_option("--timeout", c.timeout,
-                   "Seconds of the processor for one program: what takes longer, also when it is tried again alone, hangs, which "
-                   "is a finding")
-      ->capture_default_str();
-  command->add_option("--reduce-budget", c.reduce_budget, "How much to spend on reducing a case (regduel reduce --help)")
-      ->capture_default_str();
-  command->add_option("--suppress", o->suppressions,
-                      "File of known findings to go past, a line each: ALLOCATOR SIGNATURE until YYYY-MM-DD  # why (* = anything)");
-  command
-      ->add_option("--plant", o->planted,
-                   "Planted bugs to switch on, comma-separated: is the campaign any good? (build preset zoo)")
-      ->allow_extra_args(false);
-  command->add_option("--log", c.log, "File to which a JSON line is added for every new input and failure, as soon as it is seen");
-  command->add_flag("--json", o->json, "One JSON document at the end");
-  command->footer(
+  a.option("--time", &o->time, "How long: 60s, 10m, 2h");
+  a.option("--runs", &o->runs, "How many programs");
+  a.option("--stop-after", &c.stop_after, "Stop at so many findings (0: go on); what was found is still reduced")
+      .at_least_zero()
+      .shows_default();
+  add_seed(a, c.seed, "Another seed, another stream of programs");
+  add_jobs(a, c.jobs, "Worker processes, 0 = one a core");
+  a.option("--corpus", &c.directory, "Directory for the reproducers of findings").shows_default();
+  a.option("--db", &c.db,
+           "SQLite file with all of the campaign: corpus, findings, results, rates, what was judged by which version; the same "
+           "seed goes on where it stopped");
+  a.option("--seeds", &o->seeds,
+           "Files, or directories of them, to begin with, comma-separated: .rir programs or inputs of the fuzz corpus. "
+           "They stay in the corpus");
+  a.flag("--mix", c.is_mix,
+         "The standard mix of random programs, one after the other, instead of an exploration: the same for any number of jobs");
+  a.option("--with", &o->with,
+           fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}", duel::duelist_names(), kExecHelp));
+  o->allocators.add_to(a);
+  a.option("--regs,--maxrregcount", &o->regs,
+           "Limits of the general register file, comma-separated, 1 to 255: each program is tried at each of them (default: at "
+           "one that is drawn with it)");
+  a.option("--metamorphic", &c.metamorphic,
+           "Percentage of the programs of which variants are allocated too (regduel duel --help); each takes about ten "
+           "times as long")
+      .shows_default();
+  a.option("--timeout", &c.timeout,
+           "Seconds of the processor for one program; one that takes longer, also when it is tried again alone, hangs, which "
+           "is a finding")
+      .shows_default();
+  a.option("--reduce-budget", &c.reduce_budget, "How much to spend on reducing a case (regduel reduce --help)").shows_default();
+  a.option("--suppress", &o->suppressions,
+           "File of known findings to go past, a line each: ALLOCATOR SIGNATURE until YYYY-MM-DD  # why (* = anything)");
+  a.option("--plant", &o->planted, "Planted bugs to switch on, comma-separated: is the campaign any good? (build preset zoo)");
+  a.option("--log", &c.log, "File to which a JSON line is added for every new input and failure, as soon as it is seen");
+  a.flag("--json", o->json, "One JSON document at the end");
+  a.footer(
       "An exploration breeds programs: inputs that make the allocators do something new are kept and changed further. What fails "
       "is reduced, and bisected to\n"
       "the first bad decision; one finding a bug. A worker that crashes or hangs is a finding, and is replaced.\n"
@@ -198,7 +181,7 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
       "           regduel fuzz --time 8h --db campaign.sqlite --seeds corpus/seeds\n"
       "           regduel fuzz --with exec:'python3 example/linear_scan.py' --time 10m\n"
       "           regduel fuzz --mix --runs 100000 --metamorphic 1 --db proof.sqlite");
-  command->callback([o, &chosen] { chosen = [o] { return fuzz_command(*o); }; });
+  return [o] { return fuzz_command(*o); };
 }
 
 }  // namespace regduel::cli

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/check_macro.h"
 #include "cli/command.h"
@@ -50,7 +49,7 @@ int generate(const Options& o) {
   if (o.emit != "rir" && o.count != 1) throw BadInput("--emit bin and dot write one program: leave --count out");
   std::string bytes = ir::print(ir::Module());
   std::uint64_t instructions = 0;
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   Progress progress("generating", o.count);
   for (int k = 0; k < o.count; ++k) {
     const auto all = generate::profiles();
@@ -88,24 +87,20 @@ int generate(const Options& o) {
 
 }  // namespace
 
-void add_gen_command(CLI::App& app, Action& chosen) {
+Action declare_gen(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("gen", "Make a random program");
-  command
-      ->add_option("--profile", o->profile, "What the program is full of: straight, loops, pressure, tuples, ... or all, in turn")
-      ->capture_default_str();
-  add_seed(*command, o->seed, "The same seed, profile, size and version give the same program");
-  command->add_option("--size", o->size, "Instructions, approximately; 0 = drawn from the seed")->capture_default_str();
-  command->add_option("--sm", o->sm, "Streaming multiprocessor that the program is for")->capture_default_str();
-  command->add_option("--target", o->target_file, "Target description in JSON (ir/FORMAT.md, \"Targets\"), instead of --sm");
-  command->add_option("--count", o->count, "How many programs, with seeds from --seed upward")->capture_default_str();
-  command->add_option("-o,--output", o->output, "Where to write (- = standard output)")->capture_default_str();
-  command->add_option("--emit", o->emit, "rir (text), bin (the fuzz corpus) or dot (Graphviz)")
-      ->check(CLI::IsMember({"rir", "bin", "dot"}))
-      ->capture_default_str();
-  command->add_flag("--json", o->json, "One JSON document about the programs");
-  command->footer("Example:  regduel gen --seed 7 --profile loops -o a.rir");
-  command->callback([o, &chosen] { chosen = [o] { return generate(*o); }; });
+  a.option("--profile", &o->profile, "What the program is full of: straight, loops, pressure, tuples, ... or all, in turn")
+      .shows_default();
+  add_seed(a, o->seed, "The same seed, profile, size and version give the same program");
+  a.option("--size", &o->size, "Instructions, approximately; 0 = drawn from the seed").shows_default();
+  a.option("--sm", &o->sm, "Streaming multiprocessor that the program is for").shows_default();
+  a.option("--target", &o->target_file, "Target description in JSON (ir/FORMAT.md, \"Targets\"), instead of --sm");
+  a.option("--count", &o->count, "How many programs, with seeds from --seed upward").shows_default();
+  a.option("-o,--output", &o->output, "Where to write (- = standard output)").shows_default();
+  a.option("--emit", &o->emit, "rir (text), bin (the fuzz corpus) or dot (Graphviz)").one_of({"rir", "bin", "dot"}).shows_default();
+  a.flag("--json", o->json, "One JSON document about the programs");
+  a.footer("Example:  regduel gen --seed 7 --profile loops -o a.rir");
+  return [o] { return generate(*o); };
 }
 
 }  // namespace regduel::cli

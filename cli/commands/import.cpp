@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "cli/function_names.h"
@@ -34,14 +33,14 @@ void write_files(const Options& o, const std::vector<Program>& programs) {
   if (error) throw BadInput(fmt::format("error: {}: {}", o.output, error.message()));
   const std::filesystem::path directory(o.output);
   FileNames names;
-  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  Json files = Json::array();
   for (const Program& p : programs) {
     const std::string file = names.of(p.function.name) + "." + o.emit, path = (directory / file).string();
     save(path, o.emit == "dot" ? ir::to_dot(p.function) : ir::print_file(p.function));
     files.push_back({{"file", file}, {"function", p.function.name}, {"demangled", demangled(p.function.name)}});
     if (!o.json) fmt::print("{}\n", path);
   }
-  save((directory / kIndex).string(), to_text({{"from", o.input}, {"files", files}}));
+  save((directory / kIndex).string(), Json{{"from", o.input}, {"files", files}}.text());
 }
 
 int import(const Options& o) {
@@ -52,7 +51,7 @@ int import(const Options& o) {
       require_phase({p}, ir::Phase::Virtual);
       p.function = *passes::ssa().run(p.function, ir::default_target(), {});
     }
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   for (const Program& p : programs)
     list.push_back({{"function", p.function.name},
                     {"kind", p.function.kind == ir::FunctionKind::Kernel ? "kernel" : "device"},
@@ -77,23 +76,20 @@ int import(const Options& o) {
 
 }  // namespace
 
-void add_import_command(CLI::App& app, Action& chosen) {
+Action declare_import(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("import", "Turn PTX into RIR");
-  command->add_option("input", o->input, "PTX file (- = standard input)")->required();
-  command->add_option("-o,--output", o->output,
-                      "Directory for one RIR file an entry or function, and index.json, which says whose each is (default: all to "
-                      "standard output)");
-  command->add_option("--emit", o->emit, "rir (text) or dot (Graphviz)")
-      ->check(CLI::IsMember({"rir", "dot"}))
-      ->capture_default_str();
-  o->abi.add_to(*command);
-  command->add_flag("--ssa", o->ssa, "In SSA form, with phis, as far as registers can be in it (regduel pass ssa)");
-  command->add_flag("--param-copies", o->param_copies,
-                    "Keep each access to a parameter in a register as a copy, instead of letting the call name the registers");
-  command->add_flag("--json", o->json, "One JSON document about what was read");
-  command->footer("Example:  regduel import corpus/ptx/saxpy.ptx -o out");
-  command->callback([o, &chosen] { chosen = [o] { return import(*o); }; });
+  a.option("input", &o->input, "PTX file (- = standard input)").required();
+  a.option("-o,--output", &o->output,
+           "Directory for one RIR file an entry or function, and index.json, which says whose each is (default: all to "
+           "standard output)");
+  a.option("--emit", &o->emit, "rir (text) or dot (Graphviz)").one_of({"rir", "dot"}).shows_default();
+  o->abi.add_to(a);
+  a.flag("--ssa", o->ssa, "In SSA form, with phis, as far as registers can be in it (regduel pass ssa)");
+  a.flag("--param-copies", o->param_copies,
+         "Keep each access to a parameter in a register as a copy, instead of letting the call name the registers");
+  a.flag("--json", o->json, "One JSON document about what was read");
+  a.footer("Example:  regduel import corpus/ptx/saxpy.ptx -o out");
+  return [o] { return import(*o); };
 }
 
 }  // namespace regduel::cli

@@ -82,11 +82,10 @@ int knobs(const Options& o) {
           fmt::format("--with: no allocator, pass or judge \"{}\" with knobs (there are {})", name, fmt::join(all, ", ")));
   const std::vector<Row> rows = rows_of(asked.empty() ? all : asked);
   if (o.json) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    Json list = Json::array();
     for (const auto& [owner, k] : rows) {
-      nlohmann::ordered_json row = {
-          {"owner", owner}, {"name", k.name},  {"id", nullptr},      {"type", k.type}, {"default", k.default_value},
-          {"low", nullptr}, {"high", nullptr}, {"source", k.source}, {"help", k.help}};
+      Json row = {{"owner", owner}, {"name", k.name},  {"id", nullptr},      {"type", k.type}, {"default", k.default_value},
+                  {"low", nullptr}, {"high", nullptr}, {"source", k.source}, {"help", k.help}};
       if (k.id >= 0) row["id"] = k.id;
       if (!k.low.empty()) row["low"] = k.low;
       if (!k.high.empty()) row["high"] = k.high;
@@ -118,20 +117,17 @@ int knobs(const Options& o) {
 
 }  // namespace
 
-void add_knobs_command(CLI::App& app, Action& chosen) {
+Action declare_knobs(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("knobs", "List the knobs of the allocators, of the passes and of memcheck");
-  command
-      ->add_option("--with", o->with,
-                   "Only of these, comma-separated: allocators, passes, exec:COMMAND, or memcheck (default: all but programs)")
-      ->allow_extra_args(false);
-  command->add_flag("--json", o->json, "One JSON document");
-  command->footer(
+  a.option("--with", &o->with,
+           "Only of these, comma-separated: allocators, passes, exec:COMMAND, or memcheck (default: all but programs)");
+  a.flag("--json", o->json, "One JSON document");
+  a.footer(
       "By id, then by name: id, name, whose it is, type and range [default]; what it does, and its source. Set one with --knob "
       "NAME=VALUE or\n"
       "--knob ID=VALUE of alloc and duel, --knob of pass, or --knob of verify for memcheck's.\n"
       "Example:  regduel knobs --with fatpoint");
-  command->callback([o, &chosen] { chosen = [o] { return knobs(*o); }; });
+  return [o] { return knobs(*o); };
 }
 
 }  // namespace regduel::cli

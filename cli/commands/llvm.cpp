@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -129,8 +128,8 @@ std::string registers(const llvm::Counts& c) {
   return text;
 }
 
-nlohmann::ordered_json to_json(const Job& job, const Result& r, const llvm::Verdict& v) {
-  nlohmann::ordered_json findings = nlohmann::ordered_json::array();
+Json to_json(const Job& job, const Result& r, const llvm::Verdict& v) {
+  Json findings = Json::array();
   for (const llvm::MirFinding& f : v.findings)
     findings.push_back({{"judge", f.judge},
                         {"category", f.category},
@@ -139,9 +138,9 @@ nlohmann::ordered_json to_json(const Job& job, const Result& r, const llvm::Verd
                         {"after", f.after},
                         {"message", f.message},
                         {"other", f.other}});
-  nlohmann::ordered_json j = {{"file", job.file},   {"function", v.function}, {"allocator", v.allocator},
-                              {"target", r.triple}, {"cpu", r.cpu},           {"pass", v.pass},
-                              {"run", v.run}};
+  Json j = {{"file", job.file},   {"function", v.function}, {"allocator", v.allocator},
+            {"target", r.triple}, {"cpu", r.cpu},           {"pass", v.pass},
+            {"run", v.run}};
   j["verdict"] = v.refusal ? "refused" : std::string(oracles::name(v.verdict));
   if (v.refusal) j["refusal"] = {{"kind", v.refusal->kind}, {"message", v.refusal->message}};
   j["registers"] = v.counts.registers;
@@ -200,11 +199,10 @@ int llvm_command(const Options& o) {
   }
   std::map<std::pair<std::string, std::string>, Column> columns;
   std::map<std::string, std::pair<int, std::string>> refusals;
-  nlohmann::ordered_json results = nlohmann::ordered_json::array(), failures = nlohmann::ordered_json::array();
+  Json results = Json::array(), failures = Json::array();
   bool failed = false;
-  const int threads = o.jobs > 0 ? o.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   in_order<Result>(
-      std::ssize(jobs), threads, [&](std::int64_t k) { return run(tools, jobs[k], options); },
+      std::ssize(jobs), resolve_jobs(o.jobs), [&](std::int64_t k) { return run(tools, jobs[k], options); },
       [&](std::int64_t k, Result r) {
         const Job& job = jobs[k];
         const std::string target = r.triple + (r.cpu.empty() ? "" : " " + r.cpu);
@@ -256,33 +254,31 @@ int llvm_command(const Options& o) {
 
 }  // namespace
 
-void add_llvm_command(CLI::App& app, Action& chosen) {
+Action declare_llvm(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("llvm", "Judge LLVM's register allocators on programs of yours");
-  command->add_option("files", o->files, "C, OpenCL C, LLVM IR or MIR, folders of them, or dumps of regduel-llc (.json)")
-      ->required();
-  command->add_option("--with", o->with,
-                      "Allocators, comma-separated: greedy, basic, fast (the -O0 pipeline unless -O says otherwise), pbqp");
-  command->add_option(
-      "--after", o->after,
+  a.option("files", &o->files, "C, OpenCL C, LLVM IR or MIR, folders of them, or dumps of regduel-llc (.json)").required();
+  a.option("--with", &o->with,
+           "Allocators, comma-separated: greedy, basic, fast (the -O0 pipeline unless -O says otherwise), pbqp");
+  a.option(
+      "--after", &o->after,
       "Judge what stands after these passes: virtregrewriter, stack-slot-coloring, machine-cp; fast is judged right after itself");
-  command->add_option("--triple", o->compile.triple, "Target triple, else the module's own, or this machine");
-  command->add_option("--cpu", o->compile.cpu, "Processor");
-  command->add_option("--features", o->compile.features, "Features of the processor, as llc's -mattr has them");
-  command->add_option("-O", o->compile.level, "Level of optimisation, 0 to 3; without, 0 for fast and 2 for others")
-      ->check(CLI::IsMember({"0", "1", "2", "3"}));
-  command->add_option("--stress", o->compile.stress, "Leave the allocator so few registers of each class (-stress-regalloc)");
-  command->add_option("--llvm", o->llvm_dir, "Where LLVM is installed: DIR/bin/clang");
-  command->add_option("--clang-arg", o->compile.clang_arguments, "An argument more for clang")->allow_extra_args(false);
-  command->add_option("--llc-arg", o->compile.llc_arguments, "An argument more for regduel-llc")->allow_extra_args(false);
-  command->add_flag("--compare-code", o->compile.compare_code, "Compile without the dump as well; other code is an error");
-  command->add_option("--keep", o->keep, "Directory for the pairs of RIR, and for the dumps");
-  add_jobs(*command, o->jobs, "Programs at a time");
-  command->add_flag("--json", o->json, "One JSON document");
-  command->footer(
+  a.option("--triple", &o->compile.triple, "Target triple, else the module's own, or this machine");
+  a.option("--cpu", &o->compile.cpu, "Processor");
+  a.option("--features", &o->compile.features, "Features of the processor, as llc's -mattr has them");
+  a.option("-O", &o->compile.level, "Level of optimisation, 0 to 3; without, 0 for fast and 2 for others")
+      .one_of({"0", "1", "2", "3"});
+  a.option("--stress", &o->compile.stress, "Leave the allocator so few registers of each class (-stress-regalloc)");
+  a.option("--llvm", &o->llvm_dir, "Where LLVM is installed: DIR/bin/clang");
+  a.option("--clang-arg", &o->compile.clang_arguments, "An argument more for clang");
+  a.option("--llc-arg", &o->compile.llc_arguments, "An argument more for regduel-llc");
+  a.flag("--compare-code", o->compile.compare_code, "Compile without the dump as well; other code is an error");
+  a.option("--keep", &o->keep, "Directory for the pairs of RIR, and for the dumps");
+  add_jobs(a, o->jobs, "Programs at a time");
+  a.flag("--json", o->json, "One JSON document");
+  a.footer(
       "Needs regduel-llc (built where LLVM 19 is found) and, for sources, clang. Exit status 1: a judge objects.\n"
       "Example:  regduel llvm corpus/llvm/x86 --with greedy,fast");
-  command->callback([o, &chosen] { chosen = [o] { return llvm_command(*o); }; });
+  return [o] { return llvm_command(*o); };
 }
 
 }  // namespace regduel::cli

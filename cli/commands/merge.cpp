@@ -27,11 +27,17 @@ void require_file(const std::string& path) {
   if (!fs::exists(path)) throw BadInput(fmt::format("error: {}: no such file", path));
 }
 
+struct MergeOptions {
+  std::vector<std::string> inputs;
+  std::string output;
+  bool json = false;
+};
+
 // The database is made beside its place and moved there when it is whole.
-int merge_command(const std::vector<std::string>& inputs, const std::string& output, bool json) {
-  for (const std::string& input : inputs) require_file(input);
-  results::require_unused(output);
-  const std::string unfinished = fmt::format("{}.tmp.{}", output, ::getpid());
+int merge_command(const MergeOptions& o) {
+  for (const std::string& input : o.inputs) require_file(input);
+  results::require_unused(o.output);
+  const std::string unfinished = fmt::format("{}.tmp.{}", o.output, ::getpid());
   const auto remove_unfinished = [&] {
     for (const char* const suffix : {"", "-wal", "-shm"}) std::remove((unfinished + suffix).c_str());
   };
@@ -40,7 +46,7 @@ int merge_command(const std::vector<std::string>& inputs, const std::string& out
   std::size_t kept = 0, all = 0;
   try {
     fuzz::Store store(unfinished);
-    for (const std::string& input : inputs) store.merge(input);
+    for (const std::string& input : o.inputs) store.merge(input);
     // What one shard shows with a smaller input, the others need not show.
     const std::vector<fuzz::StoredInput> stored = store.inputs();
     std::vector<fuzz::CorpusItem> items;
@@ -56,18 +62,18 @@ int merge_command(const std::vector<std::string>& inputs, const std::string& out
     remove_unfinished();
     throw;
   }
-  results::require_unused(output);
+  results::require_unused(o.output);
   std::error_code error;
-  fs::rename(unfinished, output, error);
-  if (error) throw BadInput(fmt::format("error: {}: {}", output, error.message()));
-  if (json)
+  fs::rename(unfinished, o.output, error);
+  if (error) throw BadInput(fmt::format("error: {}: {}", o.output, error.message()));
+  if (o.json)
     print_json({{"command", "merge"},
-                {"output", output},
-                {"databases", inputs.size()},
+                {"output", o.output},
+                {"databases", o.inputs.size()},
                 {"inputs_before", all},
                 {"inputs", kept},
                 {"totals", totals}});
-  else fmt::print("{}: {}\n", output, totals);
+  else fmt::print("{}: {}\n", o.output, totals);
   return 0;
 }
 
@@ -131,39 +137,32 @@ int export_command(const ExportOptions& o) {
 
 }  // namespace
 
-void add_merge_command(CLI::App& app, Action& chosen) {
-  auto inputs = std::make_shared<std::vector<std::string>>();
-  auto output = std::make_shared<std::string>();
-  auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand(
-      "merge", "Make one database of many: results of duels, campaigns, shards of one campaign on several machines");
-  command->add_option("databases", *inputs, "What regduel duel --db and fuzz --db have written")->required();
-  command->add_option("-o,--output", *output, "The database to make; one that is there is replaced when the new one is whole")
-      ->required();
-  command->add_flag("--json", *json, "One JSON document");
-  command->footer(
+Action declare_merge(Arguments& a) {
+  auto o = std::make_shared<MergeOptions>();
+  a.option("databases", &o->inputs, "What regduel duel --db and fuzz --db have written").required();
+  a.option("-o,--output", &o->output, "The database to make; one that is there is replaced when the new one is whole").required();
+  a.flag("--json", o->json, "One JSON document");
+  a.footer(
       "Shards take other seeds: regduel fuzz --seed 1 --db 1.sqlite here, --seed 2 --db 2.sqlite there. Of the corpus, what others "
       "show with smaller inputs is left out.\n"
       "Example:  regduel merge 1.sqlite 2.sqlite -o all.sqlite");
-  command->callback([=, &chosen] { chosen = [=] { return merge_command(*inputs, *output, *json); }; });
+  return [o] { return merge_command(*o); };
 }
 
-void add_export_command(CLI::App& app, Action& chosen) {
+Action declare_export(Arguments& a) {
   auto o = std::make_shared<ExportOptions>();
-  CLI::App* command = app.add_subcommand("export", "Write what a database holds as files: its corpus, its findings, a program");
-  command->add_option("database", o->database, "What regduel fuzz --db or duel --db has written")->required();
-  command->add_option(
-      "--inputs", o->inputs,
+  a.option("database", &o->database, "What regduel fuzz --db or duel --db has written").required();
+  a.option(
+      "--inputs", &o->inputs,
       "Directory for the inputs of the corpus, each named after its contents: seeds for regduel fuzz and for the fuzz targets");
-  command->add_option("--most", o->most, "Only so many inputs: those that show the most (0 = all)")->capture_default_str();
-  command->add_option("--findings", o->findings,
-                      "Directory for the reduced cases of findings, each an .rir file whose head replays it");
-  command->add_option("--program", o->program, "A program that results are of, by the beginning of its hash (regduel compare)");
-  command->add_option("-o,--output", o->output, "Where to write that program (- = standard output)");
-  command->add_option("--state", o->state, "Only findings that are crashing, incubating or regression");
-  command->add_flag("--json", o->json, "One JSON document");
-  command->footer("Example:  regduel export campaign.sqlite --findings corpus/regression --state regression");
-  command->callback([o, &chosen] { chosen = [o] { return export_command(*o); }; });
+  a.option("--most", &o->most, "Only so many inputs: those that show the most (0 = all)").shows_default();
+  a.option("--findings", &o->findings, "Directory for the reduced cases of findings, each an .rir file whose head replays it");
+  a.option("--program", &o->program, "A program that results are of, by the beginning of its hash (regduel compare)");
+  a.option("-o,--output", &o->output, "Where to write that program (- = standard output)");
+  a.option("--state", &o->state, "Only findings that are crashing, incubating or regression");
+  a.flag("--json", o->json, "One JSON document");
+  a.footer("Example:  regduel export campaign.sqlite --findings corpus/regression --state regression");
+  return [o] { return export_command(*o); };
 }
 
 }  // namespace regduel::cli

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "cli/input.h"
@@ -33,7 +32,7 @@ std::string pass_names() {
   return names;
 }
 
-nlohmann::ordered_json sizes(const ir::Function& f) {
+Json sizes(const ir::Function& f) {
   std::size_t copies = 0, phis = 0;
   for (const ir::Inst& i : f.insts) {
     copies += i.is_copy() ? 1 : 0;
@@ -56,7 +55,7 @@ int run_pass(const Options& o) {
   require_phase(programs, ir::Phase::Virtual);
   ir::Module result;
   std::string shown;
-  std::vector<nlohmann::ordered_json> list;
+  std::vector<Json> list;
   for (Program& p : programs) {
     const ir::Target& target = o.target.resolve(p.function, p.file);
     ir::PassLog log;
@@ -75,23 +74,21 @@ int run_pass(const Options& o) {
 
 }  // namespace
 
-void add_pass_command(CLI::App& app, Action& chosen) {
+Action declare_pass(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("pass", "Run one pass on a program over vregs, before any allocation");
   std::string known;
   for (const passes::Pass* p : passes::passes())
     known += fmt::format("{}{} ({})", known.empty() ? "" : "; ", p->name(), p->what_it_does());
-  command->add_option("pass", o->pass, "Which: " + known)->required();
-  command->add_option("input", o->input, "RIR or PTX file (- = standard input)")->required();
-  command->add_option("-o,--output", o->output, "Where to write the program (- = standard output)")->capture_default_str();
-  command->add_option("--knob", o->knobs, "Set a knob of the pass (regduel knobs), NAME=VALUE; repeatable")
-      ->allow_extra_args(false);
-  command->add_flag("--json", o->json, "One JSON document with the sizes before and after (with -o: beside the program)");
-  o->passes.add_to(*command, "Show its time and sizes, and with series those of each pass");
-  o->target.add_to(*command);
-  o->abi.add_to(*command);
-  command->footer("`regduel verify IN OUT` judges what it did. Example:  regduel pass copyprop a.rir -o b.rir");
-  command->callback([o, &chosen] { chosen = [o] { return run_pass(*o); }; });
+  a.option("pass", &o->pass, "Which: " + known).required();
+  a.option("input", &o->input, "RIR or PTX file (- = standard input)").required();
+  a.option("-o,--output", &o->output, "Where to write the program (- = standard output)").shows_default();
+  a.option("--knob", &o->knobs, "Set a knob of the pass (regduel knobs), NAME=VALUE; repeatable");
+  a.flag("--json", o->json, "One JSON document with the sizes before and after (with -o: beside the program)");
+  o->passes.add_to(a, "Show its time and sizes, and with series those of each pass");
+  o->target.add_to(a);
+  o->abi.add_to(a);
+  a.footer("`regduel verify IN OUT` judges what it did. Example:  regduel pass copyprop a.rir -o b.rir");
+  return [o] { return run_pass(*o); };
 }
 
 }  // namespace regduel::cli

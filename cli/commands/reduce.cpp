@@ -161,38 +161,32 @@ int reduce_command(const Options& o) {
 
 }  // namespace
 
-void add_reduce_command(CLI::App& app, Action& chosen) {
+Action declare_reduce(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("reduce", "Make a failing case as small as it can be while it fails in the same way");
-  command
-      ->add_option("input", o->input,
-                   "A case: RIR text whose head says limits and knobs (a reproducer), or bytes of the fuzz corpus")
-      ->required();
-  command->add_option("-o,--output", o->output, "Where to write the reduced case (- = standard output)")->required();
-  command->add_option("--signature", o->signature,
-                      "Which finding to keep, as duel and fuzz name it (default: the first that the case shows)");
-  command->add_option(
-      "--with", o->with,
-      "Of which allocator (default: fatpoint or briggs, whichever fails); exec:COMMAND must be said, for --gap too");
-  o->allocators.add_to(*command);
-  command->add_option(
-      "--gap", o->gap,
-      "Keep a difference of quality instead: WORSE/BETTER:FIGURE>=RATIO, where FIGURE is registers, spill_store_bytes, "
-      "spill_load_bytes or weighted_spill_bytes");
-  command->add_option(
-      "--test", o->test,
-      "Keep what this command says: it is run with the case's file name as its last argument, and exit status 0 means "
-      "that the case is still of interest");
-  command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file, instead of what the case's head says");
-  o->target.add_to(*command);
-  command->add_option("--budget", o->budget, "How many instructions to try, in all candidates together")->capture_default_str();
-  command->add_flag("--metamorphic", o->metamorphic, "Look for findings of the metamorphic judge too");
-  command->add_flag("--json", o->json, "One JSON document on standard output");
-  command->footer(
+  a.option("input", &o->input, "A case: RIR text whose head says limits and knobs (a reproducer), or bytes of the fuzz corpus")
+      .required();
+  a.option("-o,--output", &o->output, "Where to write the reduced case (- = standard output)").required();
+  a.option("--signature", &o->signature,
+           "Which finding to keep, as duel and fuzz name it (default: the first that the case shows)");
+  a.option("--with", &o->with,
+           "Of which allocator (default: fatpoint or briggs, whichever fails); exec:COMMAND must be said, for --gap too");
+  o->allocators.add_to(a);
+  a.option("--gap", &o->gap,
+           "Keep a difference of quality instead: WORSE/BETTER:FIGURE>=RATIO, where FIGURE is registers, spill_store_bytes, "
+           "spill_load_bytes or weighted_spill_bytes");
+  a.option("--test", &o->test,
+           "Keep what this command says: it is run with the case's file name as its last argument, and exit status 0 means "
+           "that the case is still of interest");
+  a.option("--regs,--maxrregcount", &o->regs, "Limit of the general register file, instead of what the case's head says");
+  o->target.add_to(a);
+  a.option("--budget", &o->budget, "How many instructions to try, in all candidates together").shows_default();
+  a.flag("--metamorphic", o->metamorphic, "Look for findings of the metamorphic judge too");
+  a.flag("--json", o->json, "One JSON document on standard output");
+  a.footer(
       "Deterministic: the same case and question give the same result. Ctrl-C keeps what has been reached.\n"
       "Examples:  regduel reduce findings/a.rir -o small.rir\n"
       "           regduel reduce a.rir --gap 'briggs/fatpoint:spill_load_bytes>=1.5' -o gap.rir");
-  command->callback([o, &chosen] { chosen = [o] { return reduce_command(*o); }; });
+  return [o] { return reduce_command(*o); };
 }
 
 }  // namespace regduel::cli

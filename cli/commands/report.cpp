@@ -40,21 +40,18 @@ int report(const Options& o) {
 
 }  // namespace
 
-void add_report_command(CLI::App& app, Action& chosen) {
+Action declare_report(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("report", "Make a page of a database of results and campaigns: one file that opens offline");
-  command->add_option("database", o->database, "What regduel duel --db and regduel fuzz --db have written")->required();
-  command->add_option("-o,--output", o->output, "The HTML file to write (- = standard output); needed unless --json is given");
-  command
-      ->add_option("--details", o->details,
-                   "Show so many functions in detail: findings first, then those that judges objected to, then the largest gaps")
-      ->capture_default_str();
-  command->add_flag("--json", o->json, "One JSON document: what the page shows");
-  command->footer(
+  a.option("database", &o->database, "What regduel duel --db and regduel fuzz --db have written").required();
+  a.option("-o,--output", &o->output, "The HTML file to write (- = standard output); needed unless --json is given");
+  a.option("--details", &o->details,
+           "Show so many functions in detail: findings first, then those that judges objected to, then the largest gaps")
+      .shows_default();
+  a.flag("--json", o->json, "One JSON document: what the page shows");
+  a.footer(
       "The same database gives the same bytes. docs/report.md explains what one sees.\n"
       "Example:  regduel report r.sqlite -o report.html");
-  command->callback([o, &chosen] { chosen = [o] { return report(*o); }; });
+  return [o] { return report(*o); };
 }
 
 }  // namespace regduel::cli

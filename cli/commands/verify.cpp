@@ -84,19 +84,77 @@ Program in_memory(const Program& before, const Program& after, const ir::Target&
   return p;
 }
 
-int verify(const Options& o) {
-  check_registers(o.regs);
-  const oracles::MemcheckOptions memcheck = memcheck_options(o.knobs);
-  const std::vector<std::string> names = split_list(o.judges);
+void require_judges(const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (oracles::find_judge(name) == nullptr) {
       std::vector<std::string_view> known;
       for (const oracles::Judge* j : oracles::judges()) known.push_back(j->name());
       throw BadInput(fmt::format("--judge: no judge \"{}\" (there are {})", name, fmt::join(known, ", ")));
     }
+}
+
+// One line: the verdict on the function, and that of each judge.
+std::string verdict_line(const std::string& function, const oracles::Report& report) {
+  std::vector<std::string> judges;
+  for (const oracles::JudgeResult& r : report.results)
+    judges.push_back(fmt::format("{} {}{}{}", r.judge, oracles::name(r.verdict),
+                                 r.findings.empty() ? "" : fmt::format(" x{}", r.findings.size()),
+                                 r.reason.empty() ? "" : ": " + r.reason));
+  return fmt::format("@{}: {} ({})\n", function, oracles::name(report.verdict()), fmt::join(judges, ", "));
+}
+
+// The judgement of one function, as --format says.
+class Shown {
+ public:
+  Shown(const Options& o, const oracles::MemcheckOptions& memcheck, bool has_several)
+      : o_(o), memcheck_(memcheck), has_several_(has_several) {}
+
+  void add(const Program& before, const Program& after, const oracles::Case& c, const oracles::Report& report) {
+    if (is_json()) {
+      const oracles::Measures m = oracles::measure(c.prepared, after.function);
+      list_.push_back({{"function", before.function.name},
+                       {"limit", c.limits.of(ir::RegFile::R)},
+                       {"registers", m.registers[0]},
+                       {"max_live", m.max_live[0]},
+                       {"spill_store_bytes", m.spill_store_bytes},
+                       {"spill_load_bytes", m.spill_load_bytes},
+                       {"verdict", oracles::name(report.verdict())},
+                       {"judges", to_json(report, after.function)}});
+    } else if (o_.format == "memcheck") {
+      if (has_several_) fmt::print("FUNCTION: {}\n", before.function.name);
+      fmt::print("{}", oracles::print_memcheck(c, memcheck_));
+      if (const std::string others = objections_but_memcheck(report); !others.empty()) fmt::print("OTHER JUDGES: {}\n", others);
+    } else {
+      if (report.verdict() == oracles::Verdict::Fail) {
+        const Listing before_lines(before), after_lines(after);
+        for (const oracles::JudgeResult& r : report.results)
+          for (const oracles::Finding& f : r.findings)
+            fmt::print("{}", diagnose(f, before_lines, after_lines, before.function.name, colours_));
+      }
+      fmt::print("{}", verdict_line(before.function.name, report));
+      if (memcheck_.dump_ir) fmt::print("{}", oracles::print_memcheck(c, memcheck_));
+    }
+  }
+  void finish() const {
+    if (is_json()) print_json({{"command", "verify"}, {"before", o_.before}, {"after", o_.after}, {"results", list_}});
+  }
+
+ private:
+  [[nodiscard]] bool is_json() const { return o_.json || o_.format == "json"; }
+
+  const Options& o_;
+  const oracles::MemcheckOptions& memcheck_;
+  const bool has_several_, colours_ = wants_colours();
+  Json list_ = Json::array();
+};
+
+int verify(const Options& o) {
+  check_registers(o.regs);
+  const oracles::MemcheckOptions memcheck = memcheck_options(o.knobs);
+  const std::vector<std::string> names = split_list(o.judges);
+  require_judges(names);
   if (o.before == "-" && o.after == "-") throw BadInput("only one of the two programs can come from standard input");
-  std::vector<Program> before = load(o.before, o.abi.name());
-  std::vector<Program> after = load(o.after, o.abi.name());
+  std::vector<Program> before = load(o.before, o.abi.name()), after = load(o.after, o.abi.name());
   require_phase(before, ir::Phase::Virtual);
   require_different_names(after);
   std::map<std::string, Program*> afterwards;
@@ -104,9 +162,8 @@ int verify(const Options& o) {
   if (before.size() != after.size())
     throw BadInput(fmt::format("{}: error: {} functions, but {} has {}", o.after, after.size(), o.before, before.size()));
 
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
   bool failed = false, gave_up = false;
-  const bool colours = wants_colours();
+  Shown shown(o, memcheck, before.size() > 1);
   const BottomUp callees_first = bottom_up(before);
   CalleeClobbers clobbers;
   for (std::size_t step = 0; step < before.size(); ++step) {
@@ -114,18 +171,17 @@ int verify(const Options& o) {
     Program& p = before[k];
     const auto found = afterwards.find(p.function.name);
     if (found == afterwards.end()) throw BadInput(fmt::format("{}: error: there is no @{}", o.after, p.function.name));
+    Program& made = *found->second;
     const ir::Target& target = o.target.resolve(p.function, p.file);
+    const bool is_pass = made.function.phase == ir::Phase::Virtual;
     // What the callees of the allocation write is read off the allocation itself.
     if (o.ipra) {
-      if (found->second->function.phase == ir::Phase::Virtual)
-        throw BadInput(fmt::format("--ipra: @{} is not allocated", p.function.name));
+      if (is_pass) throw BadInput(fmt::format("--ipra: @{} is not allocated", p.function.name));
       p.function = clobbers.applied_to(p.function);
-      if (callees_first.is_known[k]) clobbers.add(p.function, found->second->function, target);
+      if (callees_first.is_known[k]) clobbers.add(p.function, made.function, target);
     }
-    const bool is_pass = found->second->function.phase == ir::Phase::Virtual;
-    if (is_pass) *found->second = in_memory(p, *found->second, target);
-    const ir::Function& post = found->second->function;
-    const oracles::Case c{p.function, post, target, is_pass ? ir::Limits::of(target) : o.target.limits_for(target, o.regs),
+    if (is_pass) made = in_memory(p, made, target);
+    const oracles::Case c{p.function, made.function, target, is_pass ? ir::Limits::of(target) : o.target.limits_for(target, o.regs),
                           nullptr};
     oracles::Report report = judge(c, names, memcheck);
     if (names.empty())
@@ -133,76 +189,39 @@ int verify(const Options& o) {
         report.results.push_back(std::move(r));
     failed = failed || report.verdict() == oracles::Verdict::Fail;
     gave_up = gave_up || report.verdict() == oracles::Verdict::Inconclusive;
-    if (o.json || o.format == "json") {
-      const oracles::Measures m = oracles::measure(c.prepared, post);
-      list.push_back({{"function", p.function.name},
-                      {"limit", c.limits.of(ir::RegFile::R)},
-                      {"registers", m.registers[0]},
-                      {"max_live", m.max_live[0]},
-                      {"spill_store_bytes", m.spill_store_bytes},
-                      {"spill_load_bytes", m.spill_load_bytes},
-                      {"verdict", oracles::name(report.verdict())},
-                      {"judges", to_json(report, post)}});
-      continue;
-    }
-    if (o.format == "memcheck") {
-      if (before.size() > 1) fmt::print("FUNCTION: {}\n", p.function.name);
-      fmt::print("{}", oracles::print_memcheck(c, memcheck));
-      if (const std::string others = objections_but_memcheck(report); !others.empty()) fmt::print("OTHER JUDGES: {}\n", others);
-      continue;
-    }
-    if (report.verdict() == oracles::Verdict::Fail) {
-      const Listing before_lines(p), after_lines(*found->second);
-      for (const oracles::JudgeResult& r : report.results)
-        for (const oracles::Finding& f : r.findings)
-          fmt::print("{}", diagnose(f, before_lines, after_lines, p.function.name, colours));
-    }
-    std::string line = fmt::format("@{}: {}", p.function.name, oracles::name(report.verdict()));
-    std::string separator = " (";
-    for (const oracles::JudgeResult& r : report.results) {
-      line += fmt::format("{}{} {}", separator, r.judge, oracles::name(r.verdict));
-      if (!r.findings.empty()) line += fmt::format(" x{}", r.findings.size());
-      if (!r.reason.empty()) line += fmt::format(": {}", r.reason);
-      separator = ", ";
-    }
-    fmt::print("{})\n", line);
-    if (memcheck.dump_ir) fmt::print("{}", oracles::print_memcheck(c, memcheck));
+    shown.add(p, made, c, report);
   }
-  if (o.json || o.format == "json")
-    print_json({{"command", "verify"}, {"before", o.before}, {"after", o.after}, {"results", list}});
+  shown.finish();
   return failed ? kExitFinding : gave_up ? kExitInconclusive : 0;
 }
 
 }  // namespace
 
-void add_verify_command(CLI::App& app, Action& chosen) {
+Action declare_verify(Arguments& a) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("verify", "Judge an allocation, or what a pass made of a program, whoever made it");
-  command->add_option("before", o->before, "The program over vregs")->required();
-  command
-      ->add_option("after", o->after,
-                   "The allocated program; or one over vregs, as a pass left it (then each vreg gets a slot of its own)")
-      ->required();
+  a.option("before", &o->before, "The program over vregs").required();
+  a.option("after", &o->after,
+           "The allocated program; or one over vregs, as a pass left it (then each vreg gets a slot of its own)")
+      .required();
   std::string judges;
   for (const oracles::Judge* j : oracles::judges())
     judges += fmt::format("{}{} ({})", judges.empty() ? "" : "; ", j->name(), j->what_it_proves());
-  command->add_option("--judge", o->judges, "Judges to ask, comma-separated (default all): " + judges)->allow_extra_args(false);
-  command->add_option("--format", o->format, "pretty, json, or memcheck: the report of the memcheck judge alone, as ptxas words it")
-      ->check(CLI::IsMember({"pretty", "memcheck", "json"}))
-      ->capture_default_str();
+  a.option("--judge", &o->judges, "Judges to ask, comma-separated (default all): " + judges);
+  a.option("--format", &o->format, "pretty, json, or memcheck: the report of the memcheck judge alone, as ptxas words it")
+      .one_of({"pretty", "memcheck", "json"})
+      .shows_default();
   std::string knobs;
   for (const ir::KnobInfo& k : oracles::memcheck_knobs())
     knobs += fmt::format("{}{} ({})", knobs.empty() ? "" : "; ", k.name, k.help);
-  command->add_option("--knob", o->knobs, "Knob of memcheck, NAME or NAME=VALUE, repeatable: " + knobs)->allow_extra_args(false);
-  command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file that must have been kept")
-      ->capture_default_str();
-  o->target.add_to(*command);
-  o->abi.add_to(*command);
-  command->add_flag("--ipra", o->ipra, "Calls destroy what the allocations of their callees write, as regduel alloc --ipra has it");
-  command->add_flag("--json", o->json, "The same as --format json");
-  command->footer(
+  a.option("--knob", &o->knobs, "Knob of memcheck, NAME or NAME=VALUE, repeatable: " + knobs);
+  a.option("--regs,--maxrregcount", &o->regs, "Limit of the general register file that must have been kept").shows_default();
+  o->target.add_to(a);
+  o->abi.add_to(a);
+  a.flag("--ipra", o->ipra, "Calls destroy what the allocations of their callees write, as regduel alloc --ipra has it");
+  a.flag("--json", o->json, "The same as --format json");
+  a.footer(
       "Exit status 1: a judge objects; 4: none does, but one could not tell, and says why. Example:  regduel verify a.rir b.rir");
-  command->callback([o, &chosen] { chosen = [o] { return verify(*o); }; });
+  return [o] { return verify(*o); };
 }
 
 }  // namespace regduel::cli

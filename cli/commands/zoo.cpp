@@ -32,7 +32,7 @@ struct Options {
   int time = 60;
   std::uint64_t seed = 1;
   int jobs = 0;
-  bool empty = false, buckets = false, json = false;
+  bool lists = false, empty = false, buckets = false, json = false;
 };
 
 std::vector<duel::Case> seeds_for(const Options& o) {
@@ -94,7 +94,90 @@ Number median(std::vector<Number> v) {
   return v[v.size() / 2];
 }
 
+int list_bugs() {
+  Table table({"planted bug", "what it does"}, 2);
+  for (const trial::PlantedBug& b : trial::planted_bugs()) table.row({std::string(b.name), std::string(b.what)});
+  fmt::print("{}", table.text());
+  return 0;
+}
+
+// What all hunts came to.
+class Trial {
+ public:
+  explicit Trial(const Options& o) : o_(o) {}
+
+  void add(const Hunted& h) {
+    const std::string name(h.bug->name);
+    nlohmann::ordered_json row = {{"bug", name}, {"what", std::string(h.bug->what)}};
+    if (!h.result.is_object()) {
+      const std::string end = h.end.starts_with("exit-") ? "ended with " + h.end : "killed, or hung";
+      table_.row({name, "-", end, "-", "-", "-", "-", "-"});
+      row["found"] = false;
+      row["error"] = end;
+    } else {
+      row.update(h.result);
+      if (h.result["found"]) add_found(h);
+      else
+        table_.row({name, "-", "not found", fmt::format("{:.0f}", double(h.result["seconds"])),
+                    fmt::format("{}", std::uint64_t(h.result["inputs"])), "-", "-", "-"});
+    }
+    rows_.push_back(std::move(row));
+  }
+
+  [[nodiscard]] std::size_t found() const { return found_; }
+
+  // Prints how the hunts of so many planted bugs went. Returns the exit status.
+  int print(std::size_t bugs) const {
+    const auto largest = [](const auto& v) { return v.empty() ? 0 : *std::max_element(v.begin(), v.end()); };
+    if (o_.json)
+      print_json({{"command", "zoo"},
+                  {"seed", o_.seed},
+                  {"bugs", rows_},
+                  {"found", found_},
+                  {"of", rows_.size()},
+                  {"planted_bugs", bugs},
+                  {"median_seconds", median(seconds_)},
+                  {"median_instructions", median(sizes_)},
+                  {"largest_instructions", largest(sizes_)}});
+    else
+      fmt::print(
+          "{}\n{}found {} of {} within {} s each{}: median {:.2f} s, slowest {:.2f} s; reduced to {} instructions at the median, "
+          "{} at most; {} of {} under the signature that they were found by\n",
+          table_.text(), rows_.size() < bugs ? fmt::format("interrupted, with {} planted bugs to go: ", bugs - rows_.size()) : "",
+          found_, rows_.size(), o_.time, o_.empty ? ", from nothing" : "", median(seconds_), largest(seconds_), median(sizes_),
+          largest(sizes_), kept_, found_);
+    return found_ == bugs && kept_ == found_ ? 0 : kExitFinding;
+  }
+
+ private:
+  void add_found(const Hunted& h) {
+    const std::string name(h.bug->name), signature = h.result["signature"];
+    ++found_;
+    kept_ += h.result["keeps_signature"] ? 1 : 0;
+    seconds_.push_back(h.result["seconds"]);
+    sizes_.push_back(h.result["instructions"]);
+    if (!o_.save_to.empty()) {
+      std::error_code error;
+      std::filesystem::create_directories(o_.save_to, error);
+      save(fmt::format("{}/{}.rir", o_.save_to, name),
+           fmt::format("// {}: {}\n// {}\n{}", name, h.bug->what, signature, std::string(h.result["reduced"])));
+    }
+    table_.row({name, signature.substr(0, signature.find('/')), signature.substr(signature.find('/') + 1),
+                fmt::format("{:.2f}", double(h.result["seconds"])), fmt::format("{}", std::uint64_t(h.result["inputs"])),
+                fmt::format("{}", std::size_t(h.result["instructions_found"])), fmt::format("{}", sizes_.back()),
+                h.result["keeps_signature"] ? "yes" : "NO"});
+  }
+
+  const Options& o_;
+  Table table_{{"planted bug", "found by", "as", "seconds", "inputs", "instructions", "reduced", "same signature"}, 3};
+  nlohmann::ordered_json rows_ = nlohmann::ordered_json::array();
+  std::vector<double> seconds_;
+  std::vector<std::size_t> sizes_;
+  std::size_t found_ = 0, kept_ = 0;
+};
+
 int zoo_command(const Options& o) {
+  if (o.lists) return list_bugs();
   if (!trial::has_planted_bugs())
     throw BadInput("this build has no planted bugs: cmake --preset zoo && cmake --build build/zoo && build/zoo/bin/regduel zoo");
   if (o.time < 1 || o.time > 86'400) throw BadInput("--time: expected 1 to 86400 seconds");
@@ -112,120 +195,49 @@ int zoo_command(const Options& o) {
     return zoo_together(
         {o.together, split_list(o.only), o.time, o.seed, resolve_jobs(o.jobs), seed_arguments(o), o.save_to, o.json});
 
-  Table table({"planted bug", "found by", "as", "seconds", "inputs", "instructions", "reduced", "same signature"}, 3);
   const Interrupt interrupt;
-  std::vector<double> seconds;
-  std::vector<std::size_t> sizes;
-  std::size_t found = 0, kept = 0;
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  Progress progress("zoo", static_cast<std::int64_t>(bugs.size()));
-  const std::function<Hunted(std::int64_t)> work = [&](std::int64_t k) {
-    return hunt_apart(*bugs[static_cast<std::size_t>(k)], o, interrupt);
-  };
-  const std::function<bool(std::int64_t, Hunted)> take = [&](std::int64_t, Hunted h) {
-    if (interrupt.is_asked_for()) return false;
-    const std::string name(h.bug->name);
-    nlohmann::ordered_json row = {{"bug", name}, {"what", std::string(h.bug->what)}};
-    if (!h.result.is_object()) {
-      const std::string end = h.end.starts_with("exit-") ? "ended with " + h.end : "killed, or hung";
-      table.row({name, "-", end, "-", "-", "-", "-", "-"});
-      row["found"] = false;
-      row["error"] = end;
-    } else {
-      row.update(h.result);
-      const bool is_found = h.result["found"];
-      if (is_found) {
-        ++found;
-        kept += h.result["keeps_signature"] ? 1 : 0;
-        seconds.push_back(h.result["seconds"]);
-        sizes.push_back(h.result["instructions"]);
-        if (!o.save_to.empty()) {
-          std::error_code error;
-          std::filesystem::create_directories(o.save_to, error);
-          save(fmt::format("{}/{}.rir", o.save_to, name),
-               fmt::format("// {}: {}\n// {}\n{}", name, h.bug->what, std::string(h.result["signature"]),
-                           std::string(h.result["reduced"])));
-        }
-        const std::string signature = h.result["signature"];
-        table.row({name, signature.substr(0, signature.find('/')), signature.substr(signature.find('/') + 1),
-                   fmt::format("{:.2f}", double(h.result["seconds"])), fmt::format("{}", std::uint64_t(h.result["inputs"])),
-                   fmt::format("{}", std::size_t(h.result["instructions_found"])),
-                   fmt::format("{}", std::size_t(h.result["instructions"])), h.result["keeps_signature"] ? "yes" : "NO"});
-      } else {
-        table.row({name, "-", "not found", fmt::format("{:.0f}", double(h.result["seconds"])),
-                   fmt::format("{}", std::uint64_t(h.result["inputs"])), "-", "-", "-"});
-      }
-    }
-    rows.push_back(std::move(row));
-    progress.step(1, fmt::format("found {}", found));
-    return true;
-  };
-  in_order<Hunted>(static_cast<std::int64_t>(bugs.size()), resolve_jobs(o.jobs), work, take);
+  Trial all(o);
+  Progress progress("zoo", std::ssize(bugs));
+  in_order<Hunted>(
+      std::ssize(bugs), resolve_jobs(o.jobs), [&](std::int64_t k) { return hunt_apart(*bugs[k], o, interrupt); },
+      [&](std::int64_t, const Hunted& h) {
+        if (interrupt.is_asked_for()) return false;
+        all.add(h);
+        progress.step(1, fmt::format("found {}", all.found()));
+        return true;
+      });
   progress.done();
-  const bool all = found == bugs.size() && kept == found;
-  if (o.json)
-    print_json({{"command", "zoo"},
-                {"seed", o.seed},
-                {"bugs", rows},
-                {"found", found},
-                {"of", rows.size()},
-                {"planted_bugs", bugs.size()},
-                {"median_seconds", median(seconds)},
-                {"median_instructions", median(sizes)},
-                {"largest_instructions", sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end())}});
-  else
-    fmt::print(
-        "{}\n{}found {} of {} within {} s each{}: median {:.2f} s, slowest {:.2f} s; reduced to {} instructions at the median, {} "
-        "at "
-        "most; {} of {} under the signature "
-        "that they were found by\n",
-        table.text(),
-        rows.size() < bugs.size() ? fmt::format("interrupted, with {} planted bugs to go: ", bugs.size() - rows.size()) : "", found,
-        rows.size(), o.time, o.empty ? ", from nothing" : "", median(seconds),
-        seconds.empty() ? 0 : *std::max_element(seconds.begin(), seconds.end()), median(sizes),
-        sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end()), kept, found);
-  return all ? 0 : kExitFinding;
+  return all.print(bugs.size());
 }
 
 }  // namespace
 
-void add_zoo_command(CLI::App& app, Action& chosen) {
+Action declare_zoo(Arguments& a) {
   auto o = std::make_shared<Options>();
-  auto list = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand(
-      "zoo", "Put the fuzzer on trial: how long does it take to find each planted bug, and how small does the case get?");
-  command->add_option("--only", o->only, "Names of planted bugs, comma-separated (default: all)")->allow_extra_args(false);
-  command->add_flag("--list", *list, "Name the planted bugs and what they do, and end");
-  command->add_option("--time", o->time, "Seconds to look for each")->capture_default_str();
-  command->add_option("--seeds", o->seeds, "Directory of the inputs to begin with")->capture_default_str();
-  command->add_flag("--empty", o->empty, "Begin with nothing");
-  add_seed(*command, o->seed, "Another seed, other inputs");
-  add_jobs(*command, o->jobs, "Hunts at a time, 0 = one a core");
-  command->add_option("--save", o->save_to, "Directory for the reduced cases");
-  command->add_option("--together", o->together,
-                      "Switch on this many bugs at once instead (or those of --only), understand what fails, and say how well "
-                      "buckets and bugs go together");
-  command
-      ->add_flag("--buckets", o->buckets,
-                 "A campaign against each planted bug instead, as regduel fuzz does it: how many buckets are made of it, and how "
-                 "well do they tell bugs apart?")
-      ->excludes("--together");
-  command->add_option("--worker", o->worker, "The part of one worker of --together")->group("");
-  command->add_option("--hunt", o->one, "One bug, in this process, the result as JSON")->group("");
-  command->add_flag("--json", o->json, "One JSON document");
-  command->footer(
+  a.option("--only", &o->only, "Names of planted bugs, comma-separated (default: all)");
+  a.flag("--list", o->lists, "Name the planted bugs and what they do, and end");
+  a.option("--time", &o->time, "Seconds to look for each").shows_default();
+  a.option("--seeds", &o->seeds, "Directory of the inputs to begin with").shows_default();
+  a.flag("--empty", o->empty, "Begin with nothing");
+  add_seed(a, o->seed, "Another seed, other inputs");
+  add_jobs(a, o->jobs, "Hunts at a time, 0 = one a core");
+  a.option("--save", &o->save_to, "Directory for the reduced cases");
+  const Argument together =
+      a.option("--together", &o->together,
+               "Switch on this many bugs at once instead (or those of --only), understand what fails, and say how well "
+               "buckets and bugs go together");
+  a.flag("--buckets", o->buckets,
+         "A campaign against each planted bug instead, as regduel fuzz does it: how many buckets are made of it, and how "
+         "well do they tell bugs apart?")
+      .excludes(together);
+  a.option("--worker", &o->worker, "The part of one worker of --together").hidden();
+  a.option("--hunt", &o->one, "One bug, in this process, the result as JSON").hidden();
+  a.flag("--json", o->json, "One JSON document");
+  a.footer(
       "Needs a build with the planted bugs in it: cmake --preset zoo. Exit status 1: one was not found, or lost its signature in "
       "the reducer.\n"
       "Example:  build/zoo/bin/regduel zoo --only fatpoint-clobber-missed,fatpoint-tie-dropped");
-  command->callback([o, list, &chosen] {
-    chosen = [o, list] {
-      if (!*list) return zoo_command(*o);
-      Table table({"planted bug", "what it does"}, 2);
-      for (const trial::PlantedBug& b : trial::planted_bugs()) table.row({std::string(b.name), std::string(b.what)});
-      fmt::print("{}", table.text());
-      return 0;
-    };
-  });
+  return [o] { return zoo_command(*o); };
 }
 
 }  // namespace regduel::cli

@@ -366,6 +366,101 @@ std::string summary(const Explanation& e) {
   return how + fmt::format("; {}, {}", plural(s.refills, "refill", "refills"), plural(s.stores, "spill store", "spill stores"));
 }
 
+// A figure that an attempt may not have: below 0 there is none.
+Json number_or_null(std::int64_t n) { return n < 0 ? Json() : Json(n); }
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json json_of(const allocator::SeenInterval& i) {
+  return {{"begin", i.begin}, {"end", i.end},
+          {"first", i.first}, {"first_moment", std::string(1, i.first_moment)},
+          {"last", i.last},   {"last_moment", std::string(1, i.last_moment)}};
+}
+
+Json json_of(const SeenConstraint& c) {
+  return {{"type", static_cast<int>(c.type)},
+          {"name", allocator::name(c.type)},
+          {"of", c.of},
+          {"partner", text_or_null(c.partner)},
+          {"weight", c.weight},
+          {"soft", c.is_soft},
+          {"counted", allocator::name(c.counted)},
+          {"target", c.target}};
+}
+
+Json json_of(const Step& s);
+Json json_of(const SeenAttempt& a);
+
+template <class Seen>
+Json list_of(const std::vector<Seen>& seen) {
+  Json list = Json::array();
+  for (const Seen& s : seen) list.push_back(json_of(s));
+  return list;
+}
+
+Json json_of(const Step& s) {
+  Json primary = Json::array(), secondary = Json::array(), slots = Json::array();
+  for (std::size_t k = 0; k < s.units.size(); ++k) {
+    const SeenUnit& o = s.units[k];
+    primary.push_back(o.primary);
+    secondary.push_back(o.secondary);
+    Json slot = {{"slot", k}, {"reason", allocator::name(o.reason)}};
+    if (!o.by.empty()) slot["by"] = o.by;
+    if (!o.at.empty()) slot["at"] = o.at;
+    slots.push_back(std::move(slot));
+  }
+  return {{"kind", allocator::name(s.kind)},
+          {"level", s.level},
+          {"members", s.members},
+          {"geometry",
+           {{"units", s.geometry.units}, {"align", s.geometry.align}, {"pair_mode", static_cast<int>(s.geometry.pair_mode)}}},
+          {"range", list_of(s.range)},
+          {"constraints", list_of(s.constraints)},
+          {"primary_counts", s.is_weighed},
+          {"primary_sum", s.primary_weight},
+          {"threshold", s.threshold},
+          {"primary", primary},
+          {"secondary", secondary},
+          {"slots", slots},
+          {"candidate", number_or_null(s.candidate)},
+          {"candidate_taken", s.is_candidate},
+          {"precoloured", s.is_precoloured},
+          {"choice", number_or_null(s.unit)},
+          {"leave", s.leave},
+          {"leaves_for", text_or_null(s.by)},
+          {"own_cost", number_or_null(s.own_cost)},
+          {"room_cost", number_or_null(s.room_cost)}};
+}
+
+Json json_of(const SeenAttempt& a) {
+  return {{"run", a.run},
+          {"round", a.round},
+          {"number", a.number},
+          {"order", a.walk ? "instruction_walk" : order_key(a.order)},
+          {"may_spill", a.may_spill},
+          {"first_pass", a.first_pass},
+          {"chains", a.coalesces},
+          {"weights", a.weights},
+          {"relaxation_iteration", a.iteration},
+          {"limit", a.limit},
+          {"home", number_or_null(a.home)},
+          {"spilled", a.is_spilled},
+          {"fits", a.fits},
+          {"given_up_early", a.is_given_up},
+          {"used", a.is_given_up ? Json() : Json(a.used)},
+          {"emitted", a.is_emitted},
+          {"steps", list_of(a.steps)}};
+}
+
+Json spill_json(const Explanation& e) {
+  const allocator::SeenSpill& s = e.spill;
+  if (s.by == Spiller::None) return nullptr;
+  return {{"by", allocator::name(s.by)},    {"pieces", e.pieces},       {"round", s.round},
+          {"cost", number_or_null(s.cost)}, {"relief", s.relief},       {"place", number_or_null(s.place)},
+          {"next", text_or_null(s.next)},   {"next_cost", s.next_cost}, {"next_relief", s.next_relief},
+          {"rematerialised", s.is_remat},   {"packed", s.is_packed},    {"refills", s.refills},
+          {"spill_stores", s.stores},       {"remats", s.remats}};
+}
+
 }  // namespace
 
 std::string explain_text(const Explanation& e, const ExplainText& options) {
@@ -413,112 +508,22 @@ std::string explain_text(const Explanation& e, const ExplainText& options) {
   return out;
 }
 
-nlohmann::ordered_json explain_json(const Explanation& e) {
-  using Json = nlohmann::ordered_json;
-  const auto number_or_null = [](std::int64_t n) { return n < 0 ? Json(nullptr) : Json(n); };
-  Json attempts = Json::array();
-  for (const SeenAttempt& a : e.attempts) {
-    Json steps = Json::array();
-    for (const Step& s : a.steps) {
-      Json range = Json::array(), constraints = Json::array(), primary = Json::array(), secondary = Json::array(),
-           slots = Json::array();
-      for (const allocator::SeenInterval& i : s.range)
-        range.push_back({{"begin", i.begin},
-                         {"end", i.end},
-                         {"first", i.first},
-                         {"first_moment", std::string(1, i.first_moment)},
-                         {"last", i.last},
-                         {"last_moment", std::string(1, i.last_moment)}});
-      for (const SeenConstraint& c : s.constraints)
-        constraints.push_back({{"type", static_cast<int>(c.type)},
-                               {"name", allocator::name(c.type)},
-                               {"of", c.of},
-                               {"partner", c.partner.empty() ? Json(nullptr) : Json(c.partner)},
-                               {"weight", c.weight},
-                               {"soft", c.is_soft},
-                               {"counted", allocator::name(c.counted)},
-                               {"target", c.target ? Json(*c.target) : Json(nullptr)}});
-      for (std::size_t k = 0; k < s.units.size(); ++k) {
-        const SeenUnit& o = s.units[k];
-        primary.push_back(o.primary);
-        secondary.push_back(o.secondary);
-        Json slot = {{"slot", k}, {"reason", allocator::name(o.reason)}};
-        if (!o.by.empty()) slot["by"] = o.by;
-        if (!o.at.empty()) slot["at"] = o.at;
-        slots.push_back(std::move(slot));
-      }
-      steps.push_back(
-          {{"kind", allocator::name(s.kind)},
-           {"level", s.level},
-           {"members", s.members},
-           {"geometry",
-            {{"units", s.geometry.units}, {"align", s.geometry.align}, {"pair_mode", static_cast<int>(s.geometry.pair_mode)}}},
-           {"range", range},
-           {"constraints", constraints},
-           {"primary_counts", s.is_weighed},
-           {"primary_sum", s.primary_weight},
-           {"threshold", s.threshold},
-           {"primary", primary},
-           {"secondary", secondary},
-           {"slots", slots},
-           {"candidate", number_or_null(s.candidate)},
-           {"candidate_taken", s.is_candidate},
-           {"precoloured", s.is_precoloured},
-           {"choice", number_or_null(s.unit)},
-           {"leave", s.leave},
-           {"leaves_for", s.by.empty() ? Json(nullptr) : Json(s.by)},
-           {"own_cost", number_or_null(s.own_cost)},
-           {"room_cost", number_or_null(s.room_cost)}});
-    }
-    attempts.push_back({{"run", a.run},
-                        {"round", a.round},
-                        {"number", a.number},
-                        {"order", a.walk ? "instruction_walk" : order_key(a.order)},
-                        {"may_spill", a.may_spill},
-                        {"first_pass", a.first_pass},
-                        {"chains", a.coalesces},
-                        {"weights", a.weights},
-                        {"relaxation_iteration", a.iteration},
-                        {"limit", a.limit},
-                        {"home", number_or_null(a.home)},
-                        {"spilled", a.is_spilled},
-                        {"fits", a.fits},
-                        {"given_up_early", a.is_given_up},
-                        {"used", a.is_given_up ? Json(nullptr) : Json(a.used)},
-                        {"emitted", a.is_emitted},
-                        {"steps", steps}});
-  }
+Json explain_json(const Explanation& e) {
   Json places = Json::array();
   for (const allocator::Place& p : e.places) places.push_back({{"instruction", p.inst}, {"register", p.where}});
-  Json spill = nullptr;
-  if (const allocator::SeenSpill& s = e.spill; s.by != Spiller::None)
-    spill = {{"by", allocator::name(s.by)},
-             {"pieces", e.pieces},
-             {"round", s.round},
-             {"cost", number_or_null(s.cost)},
-             {"relief", s.relief},
-             {"place", number_or_null(s.place)},
-             {"next", s.next.empty() ? Json(nullptr) : Json(s.next)},
-             {"next_cost", s.next_cost},
-             {"next_relief", s.next_relief},
-             {"rematerialised", s.is_remat},
-             {"packed", s.is_packed},
-             {"refills", s.refills},
-             {"spill_stores", s.stores},
-             {"remats", s.remats}};
   return {{"asked", e.asked.value},
           {"vreg", e.root.value},
           {"declaration", e.root_text},
-          {"one_with", e.one_with.is_valid() ? Json(e.one_with.value) : Json(nullptr)},
+          {"one_with", e.one_with.is_valid() ? Json(e.one_with.value) : Json()},
           {"register_file", ir::name(e.file)},
           {"lives", e.lives},
           {"architectural", e.is_architectural},
           {"home", number_or_null(e.home)},
-          {"spill", spill},
+          {"spill", spill_json(e)},
           {"pinned_at", e.pinned},
           {"operands", places},
           {"shown", number_or_null(e.shown)},
-          {"attempts", attempts}};
+          {"attempts", list_of(e.attempts)}};
 }
 
 }  // namespace regduel::cli

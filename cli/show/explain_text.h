@@ -3,9 +3,8 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "allocator/explain/explain.h"
+#include "cli/show/json.h"
 
 namespace regduel::cli {
 
@@ -16,6 +15,6 @@ struct ExplainText {
 [[nodiscard]] std::string explain_text(const allocator::Explanation& e, const ExplainText& options);
 
 // Every attempt in full. Keys are stable.
-[[nodiscard]] nlohmann::ordered_json explain_json(const allocator::Explanation& e);
+[[nodiscard]] Json explain_json(const allocator::Explanation& e);
 
 }  // namespace regduel::cli

@@ -9,11 +9,6 @@
 
 namespace regduel::cli {
 
-std::string to_text(const nlohmann::ordered_json& document) {
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-void print_json(const nlohmann::ordered_json& document) { fmt::print("{}", to_text(document)); }
-
 Progress::Progress(std::string label, std::int64_t total)
     : label_(std::move(label)), total_(total), is_terminal_(::isatty(STDERR_FILENO) == 1), start_(std::chrono::steady_clock::now()),
       last_(start_) {}
@@ -110,10 +105,10 @@ std::string Table::text_from(std::size_t first, std::vector<std::size_t> width) 
   return out;
 }
 
-nlohmann::ordered_json to_json(const oracles::Finding& f, const ir::Function& after) {
-  nlohmann::ordered_json j = {{"judge", f.judge},       {"category", f.category}, {"signature", oracles::signature(f, after)},
-                              {"instruction", nullptr}, {"operand", nullptr},     {"other_instruction", nullptr},
-                              {"message", f.message}};
+Json to_json(const oracles::Finding& f, const ir::Function& after) {
+  Json j = {{"judge", f.judge},       {"category", f.category}, {"signature", oracles::signature(f, after)},
+            {"instruction", nullptr}, {"operand", nullptr},     {"other_instruction", nullptr},
+            {"message", f.message}};
   if (f.inst.is_valid()) j["instruction"] = f.inst.value;
   if (f.operand >= 0) j["operand"] = f.operand;
   if (f.other.is_valid()) j["other_instruction"] = f.other.value;
@@ -122,22 +117,25 @@ nlohmann::ordered_json to_json(const oracles::Finding& f, const ir::Function& af
   return j;
 }
 
-nlohmann::ordered_json to_json(const oracles::Report& r, const ir::Function& after) {
-  nlohmann::ordered_json judges = nlohmann::ordered_json::array();
-  for (const oracles::JudgeResult& result : r.results) {
-    nlohmann::ordered_json findings = nlohmann::ordered_json::array();
-    for (const oracles::Finding& f : result.findings) findings.push_back(to_json(f, after));
-    judges.push_back(
-        {{"judge", result.judge}, {"verdict", oracles::name(result.verdict)}, {"reason", result.reason}, {"findings", findings}});
-  }
+namespace {
+
+Json judge_json(const oracles::JudgeResult& r, const ir::Function& after) {
+  Json findings = Json::array();
+  for (const oracles::Finding& f : r.findings) findings.push_back(to_json(f, after));
+  return {{"judge", r.judge}, {"verdict", oracles::name(r.verdict)}, {"reason", r.reason}, {"findings", findings}};
+}
+
+}  // namespace
+
+Json to_json(const oracles::Report& r, const ir::Function& after) {
+  Json judges = Json::array();
+  for (const oracles::JudgeResult& result : r.results) judges.push_back(judge_json(result, after));
   return judges;
 }
 
-nlohmann::ordered_json to_json(const oracles::MetamorphicResult& r, const ir::Function& after) {
-  oracles::Report report;
-  report.results.push_back(r.result);
-  nlohmann::ordered_json j = to_json(report, after)[0];
-  nlohmann::ordered_json observations = nlohmann::ordered_json::array();
+Json to_json(const oracles::MetamorphicResult& r, const ir::Function& after) {
+  Json j = judge_json(r.result, after);
+  Json observations = Json::array();
   for (const oracles::Observation& o : r.observations)
     observations.push_back({{"variant", o.variant}, {"figure", o.what}, {"before", o.before}, {"after", o.after}});
   j["observations"] = observations;

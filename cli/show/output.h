@@ -1,4 +1,4 @@
-// What the commands show: JSON documents, a progress line on a terminal, aligned tables (diagnostic.h: findings).
+// What the commands show: a progress line on a terminal, aligned tables (diagnostic.h: findings).
 #pragma once
 
 #include <chrono>
@@ -6,17 +6,12 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "cli/show/json.h"
 #include "ir/program.h"
 #include "oracles/judge.h"
 #include "oracles/metamorphic/metamorphic.h"
 
 namespace regduel::cli {
-
-// One document, on standard output; keys stay in the order given.
-[[nodiscard]] std::string to_text(const nlohmann::ordered_json& document);
-void print_json(const nlohmann::ordered_json& document);
 
 // A line on stderr that is rewritten a few times a second, only where stderr is a terminal.
 class Progress {
@@ -68,8 +63,8 @@ class Table {
   std::vector<std::size_t> told_width_;
 };
 
-[[nodiscard]] nlohmann::ordered_json to_json(const oracles::Finding& f, const ir::Function& after);
-[[nodiscard]] nlohmann::ordered_json to_json(const oracles::Report& r, const ir::Function& after);
-[[nodiscard]] nlohmann::ordered_json to_json(const oracles::MetamorphicResult& r, const ir::Function& after);
+[[nodiscard]] Json to_json(const oracles::Finding& f, const ir::Function& after);
+[[nodiscard]] Json to_json(const oracles::Report& r, const ir::Function& after);
+[[nodiscard]] Json to_json(const oracles::MetamorphicResult& r, const ir::Function& after);
 
 }  // namespace regduel::cli

@@ -52,4 +52,6 @@ std::string text_of(const fuzz::Tally& tally) {
   return out + observed.text();
 }
 
+Json json_of(const fuzz::Tally& tally) { return tally.json(); }
+
 }  // namespace regduel::cli
