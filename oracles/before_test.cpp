@@ -10,7 +10,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::parse_function;
+using namespace testing;
 
 const ir::Target& target() { return *ir::find_target("sm_90"); }
 
@@ -121,8 +121,7 @@ func @t device target sm_90 threads 32 allocated
       const ir::Limits limits = ir::Limits::of(target(), registers);
       const Report one = judge(Case(shared, after, limits)), fresh = judge({before, after, target(), limits});
       ASSERT_EQ(one.results.size(), fresh.results.size());
-      for (std::size_t k = 0; k < one.results.size(); ++k)
-        EXPECT_EQ(testing::describe(one.results[k]), testing::describe(fresh.results[k]));
+      for (std::size_t k = 0; k < one.results.size(); ++k) EXPECT_EQ(describe(one.results[k]), describe(fresh.results[k]));
       num_failed += one.verdict() == Verdict::Fail ? 1 : 0;
       EXPECT_EQ(measure(shared, after), measure({before, target()}, after));
     }

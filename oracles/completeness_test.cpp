@@ -9,7 +9,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::parse_function;
+using namespace testing;
 
 const std::string kVregs = R"(  vreg %0 R b32
   vreg %1 R b32

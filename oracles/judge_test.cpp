@@ -9,7 +9,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::parse_function;
+using namespace testing;
 
 Report report_of(std::initializer_list<Verdict> verdicts) {
   Report r;
@@ -71,20 +71,12 @@ TEST(Judges, AreFoundByName) {
 }
 
 TEST(Judges, ReportInOrderAndByName) {
-  const ir::Function before = parse_function(R"(
+  const auto [before, good] = parse_both(R"(
 func @t kernel target sm_90 threads 32
   vreg %0 R b32
   block b0
-    #0 %0 = a 1
-    #1 use %0
-    #2 exit
-)");
-  const ir::Function good = parse_function(R"(
-func @t kernel target sm_90 threads 32 allocated
-  vreg %0 R b32
-  block b0
-    #0 R0 = a 1
-    #1 use R0
+    #0 %0 = a 1 | R0 = a 1
+    #1 use %0   | use R0
     #2 exit
 )");
   const ir::Function bad = parse_function(R"(
@@ -147,39 +139,14 @@ TEST(Judges, TheirContradictionIsReportedLast) {
   const Case c = {before, after, target, ir::Limits::of(target), nullptr, true};
   const Report report = judge(c);
   ASSERT_EQ(report.results.size(), judges().size() + 1);
-  EXPECT_THAT(testing::categories(report.results.back()), ::testing::ElementsAre("symbolic-vs-memcheck"));
+  EXPECT_THAT(categories(report.results.back()), ::testing::ElementsAre("symbolic-vs-memcheck"));
   Case doubted = c;
   doubted.is_believed_valid = false;
   EXPECT_EQ(judge(doubted).results.size(), judges().size());
 }
 
-const std::string kManyBefore = R"(
+const auto [kManyBefore, kManyAfter] = side_by_side(R"(
 func @t device target sm_90 threads 32
-  vreg %0 R b64
-  vreg %1 R b32
-  vreg %2 P pred
-  vreg %3 R b32
-  vreg %4 R b16 alias %1.h1
-  vreg %5 UR b32
-  block b0
-    #0 %0 = ld.param "base" !read !readonly !remat
-    #1 %1 = const 5 !remat
-    #2 %2 = setp %1, %0.lo
-    #3 @!%2 %1 = add %1, 1
-    #4 %3{inout} = fma %1
-    #5 %3{=R0} = call "f", %1{=R4}, !%2 clobbers R0:R3
-    #6 cbra %2 -> b1, b2
-  block b1
-    #7 %3 = phi b0: %1, b1: %3
-    #8 st %0, %4 !write
-    #9 mbra %3 -> b1, b2
-  block b2
-    #10 %5 = copy %3
-    #11 use %5
-    #12 ret
-)";
-const std::string kManyAfter = R"(
-func @t device target sm_90 threads 32 allocated
   frame local 16 shared 8
   vreg %0 R b64
   vreg %1 R b32
@@ -190,37 +157,37 @@ func @t device target sm_90 threads 32 allocated
   slot 0 local size 8 align 8 offset 0
   slot 1 shared size 8 align 4 offset 0
   block b0
-    #0 R8:R9 = ld.param "base" !read !readonly !remat
-    +40 spill R8:R9, slot 0
-    #1 const !remat !deleted
-    +41 R4 = remat #1 5
-    #2 P0 = setp R4, R8:R9.lo
-    +42 R10{inout} = p2r P0
-    +43 @P0 spill R4, slot 1 + 4
-    +44 R10{inout} = bit_spill P0, 31
-    #3 @!P0 R4 = add R4, 1
-    #4 R6{inout} = fma R4
-    +45 R5 = copy R4
-    #5 R0 = call "f", R4, !P0 clobbers R0:R3
-    #6 cbra P0 -> b3, b2
+    #0 %0 = ld.param "base" !read !readonly !remat | R8:R9 = ld.param "base" !read !readonly !remat
+    +40                        | spill R8:R9, slot 0
+    #1 %1 = const 5 !remat     | const !remat !deleted
+    +41                        | R4 = remat #1 5
+    #2 %2 = setp %1, %0.lo     | P0 = setp R4, R8:R9.lo
+    +42                        | R10{inout} = p2r P0
+    +43                        | @P0 spill R4, slot 1 + 4
+    +44                        | R10{inout} = bit_spill P0, 31
+    #3 @!%2 %1 = add %1, 1     | @!P0 R4 = add R4, 1
+    #4 %3{inout} = fma %1      | R6{inout} = fma R4
+    +45                        | R5 = copy R4
+    #5 %3{=R0} = call "f", %1{=R4}, !%2 clobbers R0:R3 | R0 = call "f", R4, !P0 clobbers R0:R3
+    #6 cbra %2 -> b1, b2       | cbra P0 -> b3, b2
   block b1
-    #7 phi !deleted
-    +46 R8:R9 = refill slot 0
-    #8 st R8:R9, R5.h1 !write
-    #9 mbra R6 -> b1, b4
+    #7 %3 = phi b0: %1, b1: %3 | phi !deleted
+    +46                        | R8:R9 = refill slot 0
+    #8 st %0, %4 !write        | st R8:R9, R5.h1 !write
+    #9 mbra %3 -> b1, b2       | mbra R6 -> b1, b4
   block b2
-    +47 P0 = r2p R10
-    +48 P1 = bit_refill R10, 31
-    #10 UR0 = copy R0
-    #11 use UR0
+    +47                        | P0 = r2p R10
+    +48                        | P1 = bit_refill R10, 31
+    #10 %5 = copy %3           | UR0 = copy R0
+    #11 use %5                 | use UR0
     #12 ret
   block b3 edge b0 -> b1
-    +50 R6 = copy R5
-    +51 bra -> b1
+    +50                        | R6 = copy R5
+    +51                        | bra -> b1
   block b4 edge b1 -> b2
-    +52 R0, R6 = copy R6, R0
-    +53 bra -> b2
-)";
+    +52                        | R0, R6 = copy R6, R0
+    +53                        | bra -> b2
+)");
 
 void damage(ir::Function& f, Random& random) {
   switch (random.below(10)) {
@@ -277,7 +244,7 @@ TEST(Judges, NeitherThrowNorStopOnNonsense) {
   const ir::Function before = parse_function(kManyBefore), after = parse_function(kManyAfter);
   const ir::Target& target = *ir::find_target("sm_90");
   const Report sound = judge({before, after, target, ir::Limits::of(target, 11), nullptr});
-  EXPECT_EQ(sound.result_of("structure")->verdict, Verdict::Pass) << testing::describe(*sound.result_of("structure"));
+  EXPECT_EQ(sound.result_of("structure")->verdict, Verdict::Pass) << describe(*sound.result_of("structure"));
   Random random(5);
   int judged = 0, failed = 0;
   for (int k = 0; k < 30000; ++k) {

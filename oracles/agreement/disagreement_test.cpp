@@ -7,8 +7,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::categories;
-using testing::parse_function;
+using namespace testing;
 
 const std::vector<std::string> kJudges = {"structure", "memcheck", "symbolic", "execution"};
 
@@ -40,9 +39,6 @@ std::vector<std::string> contradictions(std::string_view verdicts, Origin origin
   EXPECT_EQ(r.verdict == Verdict::Skipped, !r.reason.empty()) << verdicts;
   return categories(r);
 }
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 TEST(Disagreement, ExecutionIsAWitness) {
   for (const Origin origin : {Origin::Unknown, Origin::BelievedValid}) {

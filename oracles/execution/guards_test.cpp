@@ -10,6 +10,8 @@
 namespace regduel::oracles {
 namespace {
 
+using namespace testing;
+
 TEST(ExecutionGuards, TheFirstTwoRunsMakeAllTrueAndAllFalse) {
   for (std::uint32_t c = 0; c < kDesignColumns; ++c)
     for (const std::uint32_t nth : {0u, 1u, 7u}) {
@@ -67,7 +69,7 @@ TEST(ExecutionGuards, WhatIsComputedAgainComesOutTheSame) {
 }
 
 TEST(ExecutionGuards, PredicatesHaveColumnsInTheOrderOfTheProgram) {
-  const ir::Function f = testing::parse_function(R"(
+  const ir::Function f = parse_function(R"(
 func @t kernel target sm_90 threads 32
   vreg %0 P pred
   vreg %1 P pred
@@ -96,22 +98,12 @@ struct Spoilt {
   int num_predicates = 0;
   std::vector<std::pair<int, bool>> wanted;  // predicate, outcome
 
-  [[nodiscard]] testing::Pair pair() const {
-    testing::Pair p = {.vregs = R"(
-  vreg %0 R b32
-  vreg %1 R b32
-  vreg %2 R b32
-)",
-                       .before = R"(
+  [[nodiscard]] Pair pair() const {
+    Pair p = {"  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n", side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-)",
-                       .after = R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = b
-)"};
+    #0 %0 = a | R0 = a
+    #1 %1 = b | R1 = b
+)")};
     for (int k = 0; k < num_predicates; ++k) {
       const std::string n = std::to_string(k), v = std::to_string(k + 3), id = std::to_string(10 + 2 * k),
                         next = std::to_string(11 + 2 * k);
@@ -128,10 +120,9 @@ struct Spoilt {
     return p;
   }
   [[nodiscard]] Verdict verdict(std::uint64_t seed) const {
-    const testing::Pair p = pair();
-    const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
-    return judge_execution({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255), nullptr}, {.seed = seed})
-        .verdict;
+    const Pair p = pair();
+    const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
+    return judge_execution({before, after, *ir::find_target("sm_90"), limits_of(before, 255), nullptr}, {.seed = seed}).verdict;
   }
 };
 

@@ -10,9 +10,8 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::execution::EdgeOf;
-using testing::execution::Graph;
-using testing::execution::walk;
+using namespace testing;
+using namespace testing::execution;
 
 // Without a guard, runs end with new paths too.
 TEST(ExecutionPaths, ARunEndsWhereNothingNewComes) {
@@ -68,7 +67,7 @@ TEST(ExecutionPaths, WhatIsNewGivesTimeForMore) {
 
 // Something that goes wrong once around a loop and is read ten rounds later.
 TEST(ExecutionPaths, ALoopIsFollowedForAWhileThoughNothingIsNew) {
-  testing::Pair p = {.vregs = "  vreg %0 R b32\n", .before = "", .after = ""};
+  Pair p = {"  vreg %0 R b32\n", "", ""};
   std::string defs, uses = "R0";
   std::string shifted_from = "R9, R0";
   for (int k = 0; k < 10; ++k) defs += (k == 0 ? "" : ", ") + ("R" + std::to_string(k));
@@ -88,8 +87,8 @@ TEST(ExecutionPaths, ALoopIsFollowedForAWhileThoughNothingIsNew) {
     #4 bra -> b1
 )";
   p.before = in(body, true);
-  p.after = testing::edit(body, "    #1 bra", "    +20 R0 = copy R20\n    #1 bra");
-  EXPECT_EQ(testing::judge_text(execution_judge(), p.before_text(), p.after_text()).verdict, Verdict::Fail);
+  p.after = edit(body, "    #1 bra", "    +20 R0 = copy R20\n    #1 bra");
+  EXPECT_EQ(judge_text(execution_judge(), p.before_text(), p.after_text()).verdict, Verdict::Fail);
 }
 
 // Each instruction of the program after is one: a, b, the spill, the step and the exit.
@@ -117,15 +116,14 @@ func @t kernel target sm_90 threads 32
             " bra -> b" + std::to_string(k) + "\n";
   }
   before += "\n" + rest;
-  const std::string after = testing::edit(before, "threads 32\n", "threads 32 allocated\n");
+  const std::string after = edit(before, "threads 32\n", "threads 32 allocated\n");
   std::string head = after.substr(0, after.find("  block b0")), body = after.substr(after.find("  block b0"));
   for (std::size_t at; (at = body.find("%0")) != std::string::npos;) body.replace(at, 2, "R0");
   for (std::size_t at; (at = body.find("%1")) != std::string::npos;) body.replace(at, 2, "R1");
-  EXPECT_EQ(testing::judge_text(execution_judge(), before, head + body).verdict, Verdict::Pass);
+  EXPECT_EQ(judge_text(execution_judge(), before, head + body).verdict, Verdict::Pass);
   for (int k = 2; k < 60; ++k) {
     const std::string use = "#" + std::to_string(2 * k) + " use R1";
-    EXPECT_EQ(testing::judge_text(execution_judge(), before, head + testing::edit(body, use, use + "00")).verdict, Verdict::Fail)
-        << k;
+    EXPECT_EQ(judge_text(execution_judge(), before, head + edit(body, use, use + "00")).verdict, Verdict::Fail) << k;
   }
 }
 
@@ -133,25 +131,15 @@ func @t kernel target sm_90 threads 32
 // next time. Where the exits are on the way to the loop, and where they are in it.
 TEST(ExecutionPaths, AMissingStoreInALoopBehindEarlyExitsIsFound) {
   for (const bool are_inside : {false, true}) {
-    testing::Pair p = {.vregs = R"(
-  vreg %0 R b32
-  vreg %1 R b32
-)",
-                       .before = R"(
+    Pair p = {side_by_side(R"(
+  vreg %0..%1 R b32
   block b0
-    #0 %0 = a
+    #0 %0 = a | R0 = a
+    +100      | spill R0, slot 0
     #1 bra -> b2
   block b1
     #2 exit
-)",
-                       .after = R"(
-  block b0
-    #0 R0 = a
-    +100 spill R0, slot 0
-    #1 bra -> b2
-  block b1
-    #2 exit
-)"};
+)")};
     const auto branch = [&](int inst, const std::string& targets) {
       p.before += "    #" + std::to_string(inst) + " mbra %1 -> " + targets + "\n";
       p.after += "    #" + std::to_string(inst) + " mbra R5 -> " + targets + "\n";
@@ -182,13 +170,12 @@ TEST(ExecutionPaths, AMissingStoreInALoopBehindEarlyExitsIsFound) {
     #14 st 1 !write
     #15 exit
 )");
-    const ir::Function before = testing::parse_function(p.before_text()), right = testing::parse_function(p.after_text());
-    p.after = testing::edit(p.after, "    +102 spill R1, slot 0\n", "");
-    const ir::Function damaged = testing::parse_function(p.after_text());
+    const ir::Function before = parse_function(p.before_text()), right = parse_function(p.after_text());
+    p.after = edit(p.after, "    +102 spill R1, slot 0\n", "");
+    const ir::Function damaged = parse_function(p.after_text());
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
       const auto verdict = [&](const ir::Function& after) {
-        return judge_execution({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255), nullptr}, {.seed = seed})
-            .verdict;
+        return judge_execution({before, after, *ir::find_target("sm_90"), limits_of(before, 255), nullptr}, {.seed = seed}).verdict;
       };
       EXPECT_EQ(verdict(right), Verdict::Pass) << seed << are_inside;
       EXPECT_EQ(verdict(damaged), Verdict::Fail) << seed << are_inside;
@@ -227,87 +214,51 @@ TEST(ExecutionPaths, BehindAnEarlyExitTheValuesOfBeforeAreBack) {
 
 // What was written on the way out is not there on the way on: both loads read the same.
 TEST(ExecutionPaths, BehindAnEarlyExitTheMemoryOfBeforeIsBack) {
-  const testing::Pair p = {.vregs = R"(
-  vreg %0 R b32
-  vreg %1 R b32
-  vreg %2 R b32
-)",
-                           .before = R"(
+  const Pair p = {side_by_side(R"(
+  vreg %0..%2 R b32
   block b0
-    #0 %0 = a
-    #1 st %0 !write
-    #2 %1 = ld %0 !read
-    #3 mbra %0 -> b1, b2
+    #0 %0 = a            | R0 = a
+    #1 st %0 !write      | st R0 !write
+    #2 %1 = ld %0 !read  | R1 = ld R0 !read
+    #3 mbra %0 -> b1, b2 | mbra R0 -> b1, b2
   block b1
     #4 st 1 !write
     #5 exit
   block b2
-    #6 %2 = ld %0 !read
-    #7 use %1, %2
-    #8 use %0
+    #6 %2 = ld %0 !read  | R2 = ld R0 !read
+    #7 use %1, %2        | use R2, R1
+    #8 use %0            | use R0
     #9 exit
-)",
-                           .after = R"(
-  block b0
-    #0 R0 = a
-    #1 st R0 !write
-    #2 R1 = ld R0 !read
-    #3 mbra R0 -> b1, b2
-  block b1
-    #4 st 1 !write
-    #5 exit
-  block b2
-    #6 R2 = ld R0 !read
-    #7 use R2, R1
-    #8 use R0
-    #9 exit
-)"};
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+)")};
+  const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
   const Before prepared(before, *ir::find_target("sm_90"));
   EXPECT_THAT(prepared.part<EdgeKinds>().is_early, ::testing::ElementsAre(true, false));
   for (std::uint64_t seed = 0; seed < 8; ++seed)
-    EXPECT_EQ(judge_execution({prepared, after, testing::limits_of(before, 255)}, {.seed = seed}).verdict, Verdict::Pass) << seed;
+    EXPECT_EQ(judge_execution({prepared, after, limits_of(before, 255)}, {.seed = seed}).verdict, Verdict::Pass) << seed;
 }
 
 // R1 holds the value of #1 again, which #20 has not put there.
 TEST(ExecutionPaths, BehindAnEarlyExitValuesComeFromWhereTheyDidBefore) {
-  const testing::Pair p = {.vregs = R"(
-  vreg %0 R b32
-  vreg %1 R b32
-)",
-                           .before = R"(
+  const Pair p = {side_by_side(R"(
+  vreg %0..%1 R b32
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 mbra %0 -> b1, b2
+    #0 %0 = a            | R0 = a
+    #1 %1 = b            | R1 = b
+    #2 mbra %0 -> b1, b2 | mbra R0 -> b1, b2
   block b1
-    #3 use %0
+    +20                  | R1 = copy R0
+    #3 use %0            | use R1
     #4 exit
   block b2
-    #5 use %0
-    #6 use %1
-    #7 use %1
+    #5 use %0            | use R1
+    #6 use %1            | use R1
+    #7 use %1            | use R1
     #8 exit
-)",
-                           .after = R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = b
-    #2 mbra R0 -> b1, b2
-  block b1
-    +20 R1 = copy R0
-    #3 use R1
-    #4 exit
-  block b2
-    #5 use R1
-    #6 use R1
-    #7 use R1
-    #8 exit
-)"};
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+)")};
+  const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     const JudgeResult r =
-        judge_execution({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255), nullptr}, {.seed = seed});
+        judge_execution({before, after, *ir::find_target("sm_90"), limits_of(before, 255), nullptr}, {.seed = seed});
     ASSERT_EQ(r.findings.size(), 1u) << seed;
     EXPECT_EQ(r.findings[0].message, "expected the value of #0, found that of #1") << seed;
     EXPECT_EQ(r.findings[0].other, ir::InstId(1)) << seed;

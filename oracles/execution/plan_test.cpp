@@ -10,10 +10,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::describe;
-using testing::edit;
-using testing::judge_text;
-using testing::Pair;
+using namespace testing;
 
 // One block of instructions, separated by semicolons.
 std::string block(std::string_view lines) {
@@ -27,7 +24,7 @@ std::string block(std::string_view lines) {
 }
 
 Pair pair_of(std::string_view before, std::string_view after) {
-  return {.vregs = R"(
+  return {R"(
   vreg %0 R b32
   vreg %1 R b32
   vreg %2 R b64
@@ -39,8 +36,7 @@ Pair pair_of(std::string_view before, std::string_view after) {
   vreg %8 R b32 fixed R11 architectural
   vreg %9 R b32
 )",
-          .before = block(before),
-          .after = block(after)};
+          block(before), block(after)};
 }
 JudgeResult judged(const Pair& p) { return judge_text(execution_judge(), p.before_text(), p.after_text()); }
 
@@ -67,9 +63,9 @@ void expect_skipped(std::string_view before, std::string_view after, const std::
 // As where it is executed on both sides, a predicate follows its column of the design.
 TEST(ExecutionPlan, ADeletedInstructionComputesItsPredicateAsAnyOtherDoes) {
   const Pair p = pair_of("#0 %3 = p; #1 %4 = q; #2 %0 = a", "#0 P0 = p; #1 q !deleted; #2 a !deleted");
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
   const Before prepared(before, *ir::find_target("sm_90"));
-  const auto plan = make_plan({prepared, after, testing::limits_of(before, 255)});
+  const auto plan = make_plan({prepared, after, limits_of(before, 255)});
   ASSERT_TRUE(plan.has_value());
   const auto& columns = prepared.part<PredicateColumns>().of_operand;
   for (std::size_t k = 0; k < 3; ++k) {
@@ -259,22 +255,22 @@ TEST(ExecutionPlan, SaysWhatCannotBeRunSideBySide) {
   expect_skipped(before, "#0 R0 = a; #1 use R0.h0", "#1: an operand is narrower than before");
 
   const Pair p = pair_of(before, "#0 R0 = a; #1 use R0");
-  const ir::Function virtual_one = testing::parse_function(p.before_text());
-  ir::Function after = testing::parse_function(p.after_text());
+  const ir::Function virtual_one = parse_function(p.before_text());
+  ir::Function after = parse_function(p.after_text());
   after.operands[1].set_preg({ir::RegFile::R, 4, ir::kMaxUnits - 1});
   const JudgeResult r = execution_judge().judge({virtual_one, after, *ir::find_target("sm_90"), {}});
   EXPECT_EQ(r.reason, "#1: a register outside every file");
 }
 
 TEST(ExecutionPlan, ABlockEndsWithItsOriginalTerminator) {
-  Pair p = {.vregs = "",
-            .before = R"(
+  Pair p = {"",
+            R"(
   block b0
     #0 bra -> b1
   block b1
     #1 exit
 )",
-            .after = R"(
+            R"(
   block b0
     +20 bra -> b1
   block b1
@@ -286,42 +282,28 @@ TEST(ExecutionPlan, ABlockEndsWithItsOriginalTerminator) {
 }
 
 TEST(ExecutionPlan, EachEdgeLeadsThroughItsOwnBlocks) {
-  const Pair p = {.vregs = R"(
+  const Pair p = {side_by_side(R"(
   vreg %0 R b32
   vreg %1 P pred
-)",
-                  .before = R"(
   block b0
-    #0 %0 = a
-    #1 %1 = p
-    #2 cbra %1 -> b1, b2
+    #0 %0 = a            | R0 = a
+    #1 %1 = p            | P0 = p
+    #2 cbra %1 -> b1, b2 | cbra P0 -> b3, b5
   block b1
-    #3 use %0
+    #3 use %0            | use R1
     #4 exit
   block b2
-    #5 use %0
-    #6 exit
-)",
-                  .after = R"(
-  block b0
-    #0 R0 = a
-    #1 P0 = p
-    #2 cbra P0 -> b3, b5
-  block b1
-    #3 use R1
-    #4 exit
-  block b2
-    #5 use R2
+    #5 use %0            | use R2
     #6 exit
   block b3 edge b0 -> b1
-    +20 R1 = copy R0
-    +21 bra -> b4
+    +20                  | R1 = copy R0
+    +21                  | bra -> b4
   block b4 edge b0 -> b1
-    +22 bra -> b1
+    +22                  | bra -> b1
   block b5 edge b0 -> b2
-    +23 R2 = copy R0
-    +24 bra -> b2
-)"};
+    +23                  | R2 = copy R0
+    +24                  | bra -> b2
+)")};
   EXPECT_EQ(judged(p).verdict, Verdict::Pass) << describe(judged(p));
   Pair circle = p;
   circle.after = edit(p.after, "+22 bra -> b1", "+22 bra -> b3");
@@ -332,37 +314,22 @@ TEST(ExecutionPlan, EachEdgeLeadsThroughItsOwnBlocks) {
 
 // A phi that stays names the block behind it or the one before the edge.
 TEST(ExecutionPlan, AKeptPhiNamesEitherEndOfItsEdge) {
-  const Pair p = {.vregs = R"(
-  vreg %0 R b32
-  vreg %1 R b32
+  const Pair p = {side_by_side(R"(
+  vreg %0..%1 R b32
   vreg %2 P pred
-)",
-                  .before = R"(
   block b0
-    #0 %0 = a
-    #1 %2 = p
+    #0 %0 = a                  | R0 = a
+    #1 %2 = p                  | P0 = p
     #2 bra -> b1
   block b1
-    #3 %1 = phi b0: %0, b1: %0
-    #4 use %1
-    #5 cbra %2 -> b1, b2
-  block b2
-    #6 exit
-)",
-                  .after = R"(
-  block b0
-    #0 R0 = a
-    #1 P0 = p
-    #2 bra -> b1
-  block b1
-    #3 R1 = phi b0: R0, b1: R0
-    #4 use R1
-    #5 cbra P0 -> b3, b2
+    #3 %1 = phi b0: %0, b1: %0 | R1 = phi b0: R0, b1: R0
+    #4 use %1                  | use R1
+    #5 cbra %2 -> b1, b2       | cbra P0 -> b3, b2
   block b2
     #6 exit
   block b3 edge b1 -> b1
-    +20 bra -> b1
-)"};
+    +20                        | bra -> b1
+)")};
   EXPECT_EQ(judged(p).verdict, Verdict::Pass) << describe(judged(p));
   Pair named = p;
   named.after = edit(p.after, "b1: R0", "b3: R0");
@@ -373,11 +340,10 @@ TEST(ExecutionPlan, AKeptPhiNamesEitherEndOfItsEdge) {
 
 // Behind the last register that the program reads or writes, here R2, there is nothing to destroy, nor to clear between runs.
 TEST(ExecutionPlan, AClobberReachesNoFurtherThanTheProgram) {
-  const Pair p = {.vregs = "  vreg %0 R b32\n",
-                  .before = block("#0 %0 = a; #1 call \"f\" clobbers R0:R3, R60; #2 use %0"),
-                  .after = block("#0 R2 = a; #1 call \"f\" clobbers R0:R3, R60; #2 use R2")};
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
-  const Case c(before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255));
+  const Pair p = {"  vreg %0 R b32\n", block("#0 %0 = a; #1 call \"f\" clobbers R0:R3, R60; #2 use %0"),
+                  block("#0 R2 = a; #1 call \"f\" clobbers R0:R3, R60; #2 use R2")};
+  const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
+  const Case c(before, after, *ir::find_target("sm_90"), limits_of(before, 255));
   const auto plan = make_plan(c);
   ASSERT_TRUE(plan.has_value());
   const Step& call = plan->steps[1];

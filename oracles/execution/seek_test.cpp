@@ -8,16 +8,14 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::execution::EdgeOf;
-using testing::execution::Graph;
-using testing::execution::walk;
+using namespace testing;
+using namespace testing::execution;
 
 // The paths of a graph, edge by edge. Edges are numbered block by block.
 struct Walker {
   explicit Walker(const Graph& g)
-      : before(testing::parse_function(g.text(false))), after(testing::parse_function(g.text(true))),
-        prepared(before, *ir::find_target("sm_90")), plan(*make_plan({prepared, after, testing::limits_of(before, 255)})),
-        paths(plan, prepared.part<EdgeKinds>()) {}
+      : before(parse_function(g.text(false))), after(parse_function(g.text(true))), prepared(before, *ir::find_target("sm_90")),
+        plan(*make_plan({prepared, after, limits_of(before, 255)})), paths(plan, prepared.part<EdgeKinds>()) {}
 
   void take(const std::vector<std::uint32_t>& edges) {
     for (const std::uint32_t e : edges) paths.take(e);
@@ -94,9 +92,9 @@ TEST(ExecutionPaths, ASearchLooksAtEachEdgeOnce) {
 
 // What seek() takes until nothing is left, run by run. A run ends at an exit, or where nothing that is left can be reached.
 std::vector<std::vector<EdgeOf>> sought(const Graph& g) {
-  const ir::Function before = testing::parse_function(g.text(false)), after = testing::parse_function(g.text(true));
+  const ir::Function before = parse_function(g.text(false)), after = parse_function(g.text(true));
   const Before prepared(before, *ir::find_target("sm_90"));
-  const auto plan = make_plan({prepared, after, testing::limits_of(before, 255)});
+  const auto plan = make_plan({prepared, after, limits_of(before, 255)});
   Paths paths(*plan, prepared.part<EdgeKinds>());
   std::vector<std::vector<EdgeOf>> runs;
   while (paths.num_left() > 0 && runs.size() < 100) {
@@ -185,40 +183,23 @@ TEST(ExecutionPaths, EachBackEdgeOfALoopHasItsLaps) {
 
 // Lost in one lap, moved on to where it is read in the next: an edge of the loop that is taken once a run does not show it.
 TEST(ExecutionPaths, WhatOneLapLeavesTheNextOneReads) {
-  const testing::Pair p = {.vregs = R"(
-  vreg %0 R b32
-  vreg %1 R b32
-  vreg %2 R b32
-)",
-                           .before = R"(
+  const Pair p = {side_by_side(R"(
+  vreg %0..%2 R b32
   block b0
-    #0 %0 = a
-    #1 %1 = b
+    #0 %0 = a            | R0 = a
+    #1 %1 = b            | R1 = b
     #2 bra -> b1
   block b1
-    #3 use %1
-    #4 %1 = copy %0
-    #5 mbra %2 -> b1, b2
+    #3 use %1            | use R1
+    #4 %1 = copy %0      | R1 = copy R0
+    +20                  | R0 = copy R9
+    #5 mbra %2 -> b1, b2 | mbra R5 -> b1, b2
   block b2
     #6 exit
-)",
-                           .after = R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = b
-    #2 bra -> b1
-  block b1
-    #3 use R1
-    #4 R1 = copy R0
-    +20 R0 = copy R9
-    #5 mbra R5 -> b1, b2
-  block b2
-    #6 exit
-)"};
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
-  EXPECT_EQ(
-      judge_execution({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255), nullptr}, {.runs = 0}).verdict,
-      Verdict::Fail);
+)")};
+  const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
+  EXPECT_EQ(judge_execution({before, after, *ir::find_target("sm_90"), limits_of(before, 255), nullptr}, {.runs = 0}).verdict,
+            Verdict::Fail);
 }
 
 // A loop of twenty blocks that is left by one of its first only.
@@ -241,32 +222,21 @@ TEST(ExecutionPaths, WhatCannotBeReachedIsNotAskedFor) {
 
 // Where the program after does not follow an edge, there is no second lap to wait for, and nothing to be sought behind it.
 TEST(ExecutionPaths, BehindAWrongPathNothingIsSought) {
-  const testing::Pair p = {.vregs = "  vreg %0 R b32\n",
-                           .before = R"(
+  const Pair p = {side_by_side(R"(
+  vreg %0 R b32
   block b0
     #0 bra -> b1
   block b1
-    #1 mbra %0 -> b1, b2
+    #1 mbra %0 -> b1, b2 | mbra R0 -> b3, b3
   block b2
-    #2 mbra %0 -> b2, b3
+    #2 mbra %0 -> b2, b3 | mbra R0 -> b2, b3
   block b3
     #3 exit
-)",
-                           .after = R"(
-  block b0
-    #0 bra -> b1
-  block b1
-    #1 mbra R0 -> b3, b3
-  block b2
-    #2 mbra R0 -> b2, b3
-  block b3
-    #3 exit
-)"};
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+)")};
+  const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
   ExecutionCost cost;
-  const JudgeResult r =
-      judge_execution({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255), nullptr}, {}, &cost);
-  EXPECT_THAT(testing::categories(r), ::testing::ElementsAre("execution-wrong-path"));
+  const JudgeResult r = judge_execution({before, after, *ir::find_target("sm_90"), limits_of(before, 255), nullptr}, {}, &cost);
+  EXPECT_THAT(categories(r), ::testing::ElementsAre("execution-wrong-path"));
   EXPECT_LT(cost.runs, 40);
 }
 

@@ -8,53 +8,32 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::Pair;
-using testing::execution::expect_fail;
-using testing::execution::expect_pass;
-using testing::execution::kUndefined;
-using testing::execution::kWrong;
+using namespace testing;
+using namespace testing::execution;
 
 // Undefined before is a wildcard after, and taints.
-const Pair kUndefinedReads = {R"(
-  vreg %0 R b32
-  vreg %1 R b32
+const Pair kUndefinedReads = {side_by_side(R"(
+  vreg %0..%1 R b32
   vreg %2 P pred
   vreg %3 R b16
   vreg %4 R b32
-)",
-                              R"(
   block b0
-    #0 %0 = const 1
-    #1 %1 = add %0, %4
-    #2 st %1, %0 !write
-    #3 @%2 %0 = const 2
-    #4 @%2 use %0
-    #5 use %0
-    #6 %3 = half 1
-    #7 %4.lo = half 2
-    #8 use %3, %4
-    #9 %0 = ld 1 !read
-    #10 use %0
+    #0 %0 = const 1     | R0 = const 1
+    #1 %1 = add %0, %4  | R1 = add R0, R7
+    +20                 | R1 = copy R0
+    #2 st %1, %0 !write | st R1, R0 !write
+    #3 @%2 %0 = const 2 | @P3 R5 = const 2
+    +21                 | @P3 spill R5, slot 0
+    #4 @%2 use %0       | @P2 use R9
+    #5 use %0           | use R5
+    #6 %3 = half 1      | R2 = half 1
+    #7 %4.lo = half 2   | R3.lo = half 2
+    +22                 | R2.h1 = copy R0.h1
+    #8 use %3, %4       | use R2, R3
+    #9 %0 = ld 1 !read  | R0 = ld 1 !read
+    #10 use %0          | use R0
     #11 exit
-)",
-                              R"(
-  block b0
-    #0 R0 = const 1
-    #1 R1 = add R0, R7
-    +20 R1 = copy R0
-    #2 st R1, R0 !write
-    #3 @P3 R5 = const 2
-    +21 @P3 spill R5, slot 0
-    #4 @P2 use R9
-    #5 use R5
-    #6 R2 = half 1
-    #7 R3.lo = half 2
-    +22 R2.h1 = copy R0.h1
-    #8 use R2, R3
-    #9 R0 = ld 1 !read
-    #10 use R0
-    #11 exit
-)"};
+)")};
 
 TEST(Execution, WhatIsUndefinedBeforeMayBeAnything) {
   expect_pass(kUndefinedReads);
@@ -63,39 +42,25 @@ TEST(Execution, WhatIsUndefinedBeforeMayBeAnything) {
 }
 
 // %2 has no definition: what an inserted instruction does under it may or may not happen, bit by bit of a pack.
-const Pair kPerhaps = {R"(
-  vreg %0 P pred
-  vreg %1 P pred
-  vreg %2 P pred
-)",
-                       R"(
+const Pair kPerhaps = {side_by_side(R"(
+  vreg %0..%2 P pred
   block b0
-    #0 %0 = setp 0
-    #1 %1 = setp 1
-    #2 @%2 %1 = setp 2
-    #3 use %0
-    #4 use %1
-    #5 use %0
+    #0 %0 = setp 0     | P0 = setp 0
+    #1 %1 = setp 1     | P1 = setp 1
+    +20                | R0{inout} = bit_spill P0, 0
+    +21                | R0{inout} = bit_spill P1, 3
+    #2 @%2 %1 = setp 2 | @P2 P1 = setp 2
+    +22                | @P2 R0{inout} = bit_spill P1, 3
+    +23                | P3 = bit_refill R0, 0
+    #3 use %0          | use P3
+    #4 use %1          | use P1
+    +24                | R1{inout} = bit_spill P0, 0
+    +25                | R1{inout} = bit_spill P0, 5
+    +26                | @P2 R0 = copy R1
+    +27                | P3 = bit_refill R0, 0
+    #5 use %0          | use P3
     #6 exit
-)",
-                       R"(
-  block b0
-    #0 P0 = setp 0
-    #1 P1 = setp 1
-    +20 R0{inout} = bit_spill P0, 0
-    +21 R0{inout} = bit_spill P1, 3
-    #2 @P2 P1 = setp 2
-    +22 @P2 R0{inout} = bit_spill P1, 3
-    +23 P3 = bit_refill R0, 0
-    #3 use P3
-    #4 use P1
-    +24 R1{inout} = bit_spill P0, 0
-    +25 R1{inout} = bit_spill P0, 5
-    +26 @P2 R0 = copy R1
-    +27 P3 = bit_refill R0, 0
-    #5 use P3
-    #6 exit
-)"};
+)")};
 
 TEST(Execution, WhatMayHaveHappenedKeepsTheBitsThatAgree) {
   expect_pass(kPerhaps);

@@ -16,6 +16,8 @@
 namespace regduel::oracles {
 namespace {
 
+using namespace testing::memcheck;
+
 struct Size {
   std::string_view name, body;
   std::size_t nodes;
@@ -67,7 +69,7 @@ func @f kernel target sm_90 threads 32 allocated
 {}    #99 exit
 )",
                                          size.body);
-    const ir::Function f = testing::parse_function(text);
+    const ir::Function f = parse_function(text);
     const ir::Cfg cfg(f);
     Definitions defs(f);
     EXPECT_EQ(ValueGraph(f, cfg, defs, {.detail = size.detail}).num_nodes(), size.nodes);
@@ -75,7 +77,7 @@ func @f kernel target sm_90 threads 32 allocated
 }
 
 TEST(ValueGraph, OnlyWhatIsAskedForIsFollowed) {
-  const ir::Function f = testing::parse_function(R"(
+  const ir::Function f = parse_function(R"(
 func @f kernel target sm_90 threads 32 allocated
   frame local 0 shared 0
   block b0
@@ -97,7 +99,7 @@ func @f kernel target sm_90 threads 32 allocated
 }
 
 TEST(ValueGraph, OnlyWrittenRegistersAreReadAtRet) {
-  const ir::Function f = testing::parse_function(R"(
+  const ir::Function f = parse_function(R"(
 func @f device target sm_90 threads 32 allocated
   frame local 0 shared 0
   block b0

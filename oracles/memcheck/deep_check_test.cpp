@@ -15,125 +15,71 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::describe;
-using testing::edit;
-using ::testing::HasSubstr;
-using testing::Pair;
-using testing::memcheck::expect_category;
-using testing::memcheck::expect_pass;
-using testing::memcheck::Judged;
-using testing::memcheck::kBitBase;
-using testing::memcheck::kBitPattern;
-using testing::memcheck::kExtra;
-using testing::memcheck::kP2rBase;
-using testing::memcheck::kRefillUninit;
-using testing::memcheck::kSpillRefill;
-using testing::memcheck::kUninit;
-using testing::memcheck::kVregs;
+using namespace testing::memcheck;
 
 TEST(MemcheckDetails, PartsComeFromOtherBlocks) {
-  Pair p = {R"(
-  vreg %0 R b32
-  vreg %1 R b32
-  vreg %2 R b32
-)",
-            R"(
+  Pair p = {side_by_side(R"(
+  vreg %0..%2 R b32
   block b0
-    #0 %0 = a
-    #1 %1 = b
+    #0 %0 = a             | R0 = a
+    #1 %1 = b             | R1 = b
     #2 bra -> b1
   block b1
-    #3 %2.h0 = copy %0.h0
-    #4 %2.h1 = copy %1.h1
-    #5 use %2
+    #3 %2.h0 = copy %0.h0 | R2.h0 = copy R0.h0
+    #4 %2.h1 = copy %1.h1 | R2.h1 = copy R1.h1
+    #5 use %2             | use R2
     #6 exit
-)",
-            R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = b
-    #2 bra -> b1
-  block b1
-    #3 R2.h0 = copy R0.h0
-    #4 R2.h1 = copy R1.h1
-    #5 use R2
-    #6 exit
-)"};
+)")};
   expect_pass(p);
   p.after = edit(p.after, "R2.h1 = copy R1.h1", "R2.h1 = copy R0.h1");
   expect_category(p, kExtra);
 }
 
 TEST(MemcheckDetails, APartIsReadWhereItStands) {
-  const Pair p = {"  vreg %0 R b32\n", R"(
+  const Pair p = {side_by_side(R"(
+  vreg %0 R b32
   block b0
-    #0 %0 = a
-    #1 use %0.h1
+    #0 %0 = a    | R0 = a
+    +3           | R0.h1 = copy R0.h0
+    #1 use %0.h1 | use R0.h1
     #2 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = a
-    +3 R0.h1 = copy R0.h0
-    #1 use R0.h1
-    #2 exit
-)"};
+)")};
   expect_category(p, kExtra);
 }
 
 TEST(MemcheckDetails, WhatIsPackedComesFromOtherBlocks) {
-  Pair p = {R"(
-  vreg %0 P pred
-  vreg %1 P pred
-)",
-            R"(
+  Pair p = {side_by_side(R"(
+  vreg %0..%1 P pred
   block b0
-    #0 %0 = p
-    #1 %1 = q
+    #0 %0 = p     | P0 = p
+    #1 %1 = q     | P1 = q
+    +20           | R0{inout} = bit_spill P0, 3
     #2 bra -> b1
   block b1
-    #3 use %0, %1
+    +21           | R0{inout} = bit_spill P1, 4
+    +22           | P2 = bit_refill R0, 3
+    +23           | P3 = bit_refill R0, 4
+    #3 use %0, %1 | use P2, P3
     #4 exit
-)",
-            R"(
-  block b0
-    #0 P0 = p
-    #1 P1 = q
-    +20 R0{inout} = bit_spill P0, 3
-    #2 bra -> b1
-  block b1
-    +21 R0{inout} = bit_spill P1, 4
-    +22 P2 = bit_refill R0, 3
-    +23 P3 = bit_refill R0, 4
-    #3 use P2, P3
-    #4 exit
-)"};
+)")};
   expect_pass(p);
-  Pair wrong = p;
-  wrong.after = edit(p.after, "bit_refill R0, 3", "bit_refill R0, 4");
-  expect_category(wrong, kBitPattern);
-  wrong.after = edit(p.after, "bit_spill P0, 3", "bit_spill P1, 3");
-  expect_category(wrong, kBitPattern);
-  wrong.after = edit(p.after, "bit_spill P0, 3", "bit_spill !P0, 3");
-  expect_category(wrong, kBitPattern);
+  expect_category(with(p, "bit_refill R0, 3", "bit_refill R0, 4"), kBitPattern);
+  expect_category(with(p, "bit_spill P0, 3", "bit_spill P1, 3"), kBitPattern);
+  expect_category(with(p, "bit_spill P0, 3", "bit_spill !P0, 3"), kBitPattern);
 }
 
 // A predicate goes through one pack, and then through another: of which the base is destroyed is what counts, not which comes last.
 TEST(MemcheckDetails, TheDestroyedBaseIsThatOfItsOwnPack) {
-  const std::string before = R"(
-  block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 use %3, %0
-    #3 exit
-)";
   const std::string destroyed = "    +30 R9 = copy R0\n";
   const auto chained = [&](const std::string& first, const std::string& second) {
-    return Pair{kVregs, before, R"(
+    return Pair{kVregs, side_by_side(R"(
   block b0
-    #0 P0 = p
-    #1 R0 = a
-)" + first + second + "    #2 use P0, R0\n    #3 exit\n"};
+    #0 %3 = p     | P0 = p
+    #1 %0 = a     | R0 = a
+)" + first + second + R"(
+    #2 use %3, %0 | use P0, R0
+    #3 exit
+)")};
   };
   const auto by_p2r = [](const std::string& base, const std::string& between) {
     return "    +20 " + base + "{inout} = p2r P0\n" + between + "    +21 P0 = r2p " + base + "\n";
@@ -157,32 +103,21 @@ TEST(MemcheckDetails, TheDestroyedBaseIsThatOfItsOwnPack) {
 }
 
 TEST(MemcheckDetails, ABaseIsDestroyedInFrontOfALoop) {
-  expect_category({kVregs, R"(
+  expect_category({kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
+    #0 %3 = p            | P0 = p
+    #1 %0 = a            | R0 = a
+    +20                  | R9{inout} = bit_spill P0, 3
+    +21                  | R9 = copy R0
     #2 bra -> b1
   block b1
-    #3 use %3, %0
-    #4 cbra %3 -> b1, b2
+    +22                  | P1 = bit_refill R9, 3
+    +23                  | R9{inout} = bit_spill P0, 4
+    #3 use %3, %0        | use P1, R0
+    #4 cbra %3 -> b1, b2 | cbra P0 -> b1, b2
   block b2
     #5 exit
-)",
-                   R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    +20 R9{inout} = bit_spill P0, 3
-    +21 R9 = copy R0
-    #2 bra -> b1
-  block b1
-    +22 P1 = bit_refill R9, 3
-    +23 R9{inout} = bit_spill P0, 4
-    #3 use P1, R0
-    #4 cbra P0 -> b1, b2
-  block b2
-    #5 exit
-)"},
+)")},
                   kBitBase);
 }
 
@@ -220,26 +155,17 @@ TEST(MemcheckDetails, ARefillBehindAStoreUnderAGuardHasAStore) {
 }
 
 TEST(MemcheckDetails, ABaseIsDestroyedInAnotherBlock) {
-  const std::string before = R"(
+  expect_category({kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
+    #0 %3 = p | P0 = p
+    +20       | R9{inout} = p2r P0
     #1 bra -> b1
   block b1
     #2 call "g" clobbers P0:P6, R9, R10
-    #3 use %3
+    +21       | P0 = r2p R9
+    #3 use %3 | use P0
     #4 exit
-)";
-  expect_category({kVregs, before, R"(
-  block b0
-    #0 P0 = p
-    +20 R9{inout} = p2r P0
-    #1 bra -> b1
-  block b1
-    #2 call "g" clobbers P0:P6, R9, R10
-    +21 P0 = r2p R9
-    #3 use P0
-    #4 exit
-)"},
+)")},
                   kP2rBase);
 }
 
@@ -273,31 +199,20 @@ TEST(MemcheckDetails, ABaseIsDestroyedByClobbersThatOverlap) {
 // join destroys nothing. A base that is overwritten part by part is destroyed by the part with the bit, whichever comes last.
 TEST(MemcheckDetails, ABaseIsDestroyedByWhatWritesTheBit) {
   const auto with = [](const std::string& between) {
-    return Pair{kVregs, R"(
+    return Pair{kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 cbra %3 -> b1, b2
+    #0 %3 = p            | P0 = p
+    #1 %0 = a            | R0 = a
+    #2 cbra %3 -> b1, b2 | cbra P0 -> b1, b2
   block b1
-    #3 bra -> b2
-  block b2
-    #4 use %3, %0
-    #5 exit
-)",
-                R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    #2 cbra P0 -> b1, b2
-  block b1
-    +20 R9{inout} = bit_spill P0, 3
+    +20                  | R9{inout} = bit_spill P0, 3
     #3 bra -> b2
   block b2
 )" + between + R"(
-    +24 P0 = bit_refill R9, 3
-    #4 use P0, R0
+    +24                  | P0 = bit_refill R9, 3
+    #4 use %3, %0        | use P0, R0
     #5 exit
-)"};
+)")};
   };
   const std::string low = "    +21 R9.b0 = copy R0.b0\n", next = "    +22 R9.b1 = copy R0.b1\n",
                     high = "    +23 R9.hi = copy R0.hi\n";
@@ -317,23 +232,17 @@ TEST(MemcheckDetails, ABaseIsDestroyedByARefillInPieces) {
     +24 R9.hi = refill slot 1+2
     +25 R9.lo = refill slot 1
 )"}) {
-    const Judged j({kVregs, R"(
+    const Judged j({kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 use %3
-    #2 exit
-)",
-                    R"(
-  block b0
-    #0 P0 = p
-    +20 R9{inout} = bit_spill P0, 30
-    +21 spill R9.lo, slot 0
-    +22 R9 = refill slot 0
+    #0 %3 = p | P0 = p
+    +20       | R9{inout} = bit_spill P0, 30
+    +21       | spill R9.lo, slot 0
+    +22       | R9 = refill slot 0
 )" + moved + R"(
-    +26 P0 = bit_refill R9, 30
-    #1 use P0
+    +26       | P0 = bit_refill R9, 30
+    #1 use %3 | use P0
     #2 exit
-)"});
+)")});
     ASSERT_EQ(j.details.mismatches.size(), 1u);
     EXPECT_EQ(j.result.findings[0].category, kBitBase) << moved;
     EXPECT_EQ(j.details.mismatches[0].other, ir::InstId(22)) << moved;
@@ -341,21 +250,14 @@ TEST(MemcheckDetails, ABaseIsDestroyedByARefillInPieces) {
 }
 
 TEST(MemcheckDetails, APackIsNoValueOfTheProgram) {
-  const Pair p = {kVregs, R"(
+  const Pair p = {kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 use %0
+    #0 %3 = p | P0 = p
+    #1 %0 = a | R0 = a
+    +20       | R0{inout} = p2r P0
+    #2 use %0 | use R0
     #3 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    +20 R0{inout} = p2r P0
-    #2 use R0
-    #3 exit
-)"};
+)")};
   expect_category(p, kExtra);
   EXPECT_THAT(print_memcheck(Judged(p).all, {.dump_ir = true}), HasSubstr("  [20] def opr # 0 src opr # 0  POTENTIAL PROBLEM"));
 }
@@ -405,58 +307,35 @@ TEST(MemcheckDetails, AKeptPhiMayNameEdgeBlocks) {
 }
 
 TEST(MemcheckDetails, AKeptPhiWithoutAUseForItsPredecessorIsUndefinedThere) {
-  const Judged j({kVregs, R"(
+  const Judged j({kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 cbra %3 -> b1, b2
+    #0 %3 = p                  | P0 = p
+    #1 cbra %3 -> b1, b2       | cbra P0 -> b1, b2
   block b1
-    #2 %0 = a
+    #2 %0 = a                  | R3 = a
     #3 bra -> b3
   block b2
-    #4 %1 = b
+    #4 %1 = b                  | R3 = b
     #5 bra -> b3
   block b3
-    #6 %2 = phi b1: %0, b2: %1
-    #7 use %2
+    #6 %2 = phi b1: %0, b2: %1 | R3 = phi b0: R3, b2: R3
+    #7 use %2                  | use R3
     #8 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 cbra P0 -> b1, b2
-  block b1
-    #2 R3 = a
-    #3 bra -> b3
-  block b2
-    #4 R3 = b
-    #5 bra -> b3
-  block b3
-    #6 R3 = phi b0: R3, b2: R3
-    #7 use R3
-    #8 exit
-)"});
+)")});
   ASSERT_EQ(j.result.findings.size(), 1u) << describe(j.result);
   EXPECT_EQ(j.result.findings[0].category, kUninit);
   EXPECT_EQ(j.result.findings[0].other, ir::InstId(6));
 }
 
 TEST(MemcheckDetails, InstructionsWithTwoDefsFollowEachOther) {
-  expect_pass({kVregs, R"(
+  expect_pass({kVregs, side_by_side(R"(
   block b0
-    #0 %0, %1 = two
-    #1 use %0, %1
-    #2 %0, %1 = two
-    #3 use %0, %1
+    #0 %0, %1 = two | R0, R1 = two
+    #1 use %0, %1   | use R0, R1
+    #2 %0, %1 = two | R1, R0 = two
+    #3 use %0, %1   | use R1, R0
     #4 exit
-)",
-               R"(
-  block b0
-    #0 R0, R1 = two
-    #1 use R0, R1
-    #2 R1, R0 = two
-    #3 use R1, R0
-    #4 exit
-)"});
+)")});
 }
 
 }  // namespace

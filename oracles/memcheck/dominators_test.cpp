@@ -18,6 +18,8 @@
 namespace regduel::oracles {
 namespace {
 
+using namespace testing::memcheck;
+
 // Blocks that can be reached from `from` (in any number of steps, 0 too) without `without`.
 std::set<std::uint32_t> reached(const ir::Function& f, std::uint32_t from, std::uint32_t without) {
   std::set<std::uint32_t> seen;
@@ -77,7 +79,7 @@ TEST(Dominators, TheyAndRegionsAreThoseOfReachability) {
     Random random(seed);
     const std::string text = testing::random_program(random, {});
     SCOPED_TRACE(text);
-    expect_dominators(testing::parse_function(text));
+    expect_dominators(parse_function(text));
   }
 }
 
@@ -103,7 +105,7 @@ TEST(ValueGraph, ARegionTooLargeIsAllThatItsDominatorDominates) {
   std::vector<std::vector<int>> to;
   for (int b = 0; b < kEnd; ++b) to.push_back(b <= kTails ? std::vector{b + 1} : std::vector{b - kTails, b + 1});
   for (const std::vector<int>& two_arms : {std::vector{kEnd + 1, kEnd + 2}, {kEnd + 3}, {kEnd + 3}, {}}) to.push_back(two_arms);
-  const ir::Function f = testing::parse_function(graph_text(to));
+  const ir::Function f = parse_function(graph_text(to));
   const ir::Cfg cfg(f);
   const Dominators tree(cfg);
   int too_large = 0;
@@ -147,18 +149,18 @@ TEST(ValueGraph, LargeRegionsAreThoseOfReachability) {
     to.push_back({});
     to[kTails + kHeads - 1] = {kTails + kHeads};  // nothing goes back to the entry
     to.push_back({kHeads - 2});                   // a block that nothing goes to
-    expect_dominators(testing::parse_function(graph_text(to)));
+    expect_dominators(parse_function(graph_text(to)));
   }
 }
 
 TEST(ValueGraph, LoopsStandBeforeWhatFollowsThem) {
   // The loop's body is numbered last, and its region is narrow nevertheless.
-  const ir::Function f = testing::parse_function(graph_text({{1}, {2, 4}, {3}, {}, {5}, {1}}));
+  const ir::Function f = parse_function(graph_text({{1}, {2, 4}, {3}, {}, {5}, {1}}));
   const ir::Cfg cfg(f);
   const Dominators tree(cfg);
   EXPECT_LT(tree.position(ir::BlockId(4)), tree.position(ir::BlockId(2)));
   // And where the body comes first by number.
-  const ir::Function g = testing::parse_function(graph_text({{1}, {4, 2}, {3}, {}, {5}, {1}}));
+  const ir::Function g = parse_function(graph_text({{1}, {4, 2}, {3}, {}, {5}, {1}}));
   const ir::Cfg other_cfg(g);
   const Dominators other(other_cfg);
   EXPECT_LT(other.position(ir::BlockId(4)), other.position(ir::BlockId(2)));

@@ -14,17 +14,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::describe;
-using testing::edit;
-using ::testing::HasSubstr;
-using testing::Pair;
-using testing::memcheck::expect_category;
-using testing::memcheck::expect_pass;
-using testing::memcheck::fast;
-using testing::memcheck::Judged;
-using testing::memcheck::kGone;
-using testing::memcheck::kVregs;
-using testing::memcheck::stored_under_two_guards;
+using namespace testing::memcheck;
 
 // The predicate is defined in a block that the loop's head dominates, at one of two places: whichever of the two is looked at
 // first.
@@ -93,30 +83,18 @@ TEST(MemcheckDetails, DoubtfulGuardsInAnyOrderOfNumbers) {
 
 TEST(MemcheckDetails, ADoubtfulGuardOfALoopIsAnotherAtEachVisit) {
   // Only the visit before can have kept b.
-  Pair p = {kVregs, R"(
+  Pair p = {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
+    #0 %0 = a            | R0 = a
     #1 bra -> b1
   block b1
-    #2 use %0
-    #3 %0 = b
-    #4 @%3 %0 = c
-    #5 cbra %4 -> b1, b2
+    #2 use %0            | use R0
+    #3 %0 = b            | R0 = b
+    #4 @%3 %0 = c        | @P0 R0 = c
+    #5 cbra %4 -> b1, b2 | cbra P1 -> b1, b2
   block b2
     #6 exit
-)",
-            R"(
-  block b0
-    #0 R0 = a
-    #1 bra -> b1
-  block b1
-    #2 use R0
-    #3 R0 = b
-    #4 @P0 R0 = c
-    #5 cbra P1 -> b1, b2
-  block b2
-    #6 exit
-)"};
+)")};
   expect_pass(p);
   p.after = edit(p.after, "#3 R0 = b", "#3 R1 = b");
   expect_category(p, kGone);
@@ -124,59 +102,35 @@ TEST(MemcheckDetails, ADoubtfulGuardOfALoopIsAnotherAtEachVisit) {
 
 // A guarded early-clobber def leaves the old value where its guard does not hold.
 TEST(MemcheckDetails, AGuardedEarlyClobberKeepsTheOldValue) {
-  expect_pass({kVregs, R"(
+  expect_pass({kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 %1 = b
-    #3 @%3 %1{early} = op %0
-    #4 use %1
+    #0 %3 = p                | P0 = p
+    #1 %0 = a                | R0 = a
+    #2 %1 = b                | R1 = b
+    #3 @%3 %1{early} = op %0 | @P0 R1 = op R0
+    #4 use %1                | use R1
     #5 exit
-)",
-               R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    #2 R1 = b
-    #3 @P0 R1 = op R0
-    #4 use R1
-    #5 exit
-)"});
+)")});
 }
 
 // A guarded copy of a predicate to itself leaves one predicate: what is written under it again is gone. It has two definitions, so
 // that the sparse graph assumes nothing of it.
 TEST(MemcheckDetails, AGuardedCopyOfAPredicateToItselfIsNoWrite) {
-  const Pair p = {kVregs, R"(
+  const Pair p = {kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #8 %4 = q
-    #9 @%4 %3 = r
-    #1 %0 = a
-    #2 @%3 %0 = c
-    #3 use %0
-    #4 @%3 %3 = copy %3
-    #5 @%3 %0 = d
-    #6 use %0
+    #0 %3 = p           | P0 = p
+    #8 %4 = q           | P1 = q
+    #9 @%4 %3 = r       | @P1 P0 = r
+    #1 %0 = a           | R0 = a
+    #2 @%3 %0 = c       | @P0 R0 = c
+    #3 use %0           | use R0
+    #4 @%3 %3 = copy %3 | copy !deleted
+    #5 @%3 %0 = d       | @P0 R0 = d
+    #6 use %0           | use R0
     #7 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #8 P1 = q
-    #9 @P1 P0 = r
-    #1 R0 = a
-    #2 @P0 R0 = c
-    #3 use R0
-    #4 copy !deleted
-    #5 @P0 R0 = d
-    #6 use R0
-    #7 exit
-)"};
+)")};
   EXPECT_TRUE(fast(p).is_same());
-  Pair other = p;
-  other.after = edit(p.after, "#5 @P0 R0", "#5 @P0 R1");
-  EXPECT_FALSE(fast(other).is_same());
+  EXPECT_FALSE(fast(with(p, "#5 @P0 R0", "#5 @P0 R1")).is_same());
 }
 
 // Swaps under guards, each of its own predicate: each way through them is another. In front of them a value that three guards

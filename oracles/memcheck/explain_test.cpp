@@ -15,38 +15,17 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::describe;
-using testing::edit;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::Pair;
-using testing::memcheck::expect_category;
-using testing::memcheck::expect_pass;
-using testing::memcheck::fast;
-using testing::memcheck::Judged;
-using testing::memcheck::kExtra;
-using testing::memcheck::kRemat;
-using testing::memcheck::kSpillRefill;
-using testing::memcheck::kUninit;
-using testing::memcheck::kVregs;
+using namespace testing::memcheck;
 
 TEST(MemcheckDetails, NamesTheInstructionThatDestroyed) {
-  const Judged j({kVregs, R"(
+  const Judged j({kVregs, side_by_side(R"(
   block b0
     #0 call "f" clobbers R8
-    #1 %0 = a
+    #1 %0 = a | R0 = a
     #2 call "g" clobbers R0
-    #3 use %0
+    #3 use %0 | use R0
     #4 exit
-)",
-                  R"(
-  block b0
-    #0 call "f" clobbers R8
-    #1 R0 = a
-    #2 call "g" clobbers R0
-    #3 use R0
-    #4 exit
-)"});
+)")});
   ASSERT_EQ(j.result.findings.size(), 1u);
   EXPECT_EQ(j.result.findings[0].other, ir::InstId(2));
   EXPECT_EQ(j.result.findings[0].message, text(MemcheckCode::UninitializedValueIntroduced));
@@ -54,47 +33,28 @@ TEST(MemcheckDetails, NamesTheInstructionThatDestroyed) {
 
 // What a def does not define is undefined: the bytes above a narrow one, the units beyond those of its vreg.
 TEST(MemcheckDetails, ADefLeavesTheRestUndefined) {
-  Judged narrow({R"(
+  Judged narrow({side_by_side(R"(
   vreg %0 R b32
   vreg %1 R b16
-)",
-                 R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 use %0
+    #0 %0 = a | R0 = a
+    #1 %1 = b | R0 = b
+    #2 use %0 | use R0
     #3 exit
-)",
-                 R"(
-  block b0
-    #0 R0 = a
-    #1 R0 = b
-    #2 use R0
-    #3 exit
-)"});
+)")});
   ASSERT_EQ(narrow.details.mismatches.size(), 1u);
   EXPECT_EQ(narrow.details.mismatches[0].code, MemcheckCode::ExtraDefsIntroduced);
   EXPECT_TRUE(narrow.details.mismatches[0].mixed_size);
   EXPECT_EQ(narrow.details.mismatches[0].other, ir::InstId(1));
   EXPECT_EQ(narrow.details.mismatches[0].after.size(), 2u);  // what #1 defines, and what it destroys
-  const Judged wide({R"(
-  vreg %0 R b32
-  vreg %1 R b32
-)",
-                     R"(
+  const Judged wide({side_by_side(R"(
+  vreg %0..%1 R b32
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 use %0
+    #0 %0 = a | R1 = a
+    #1 %1 = b | R0:R1 = b
+    #2 use %0 | use R1
     #3 exit
-)",
-                     R"(
-  block b0
-    #0 R1 = a
-    #1 R0:R1 = b
-    #2 use R1
-    #3 exit
-)"});
+)")});
   ASSERT_EQ(wide.result.findings.size(), 1u);
   EXPECT_EQ(wide.result.findings[0].category, kUninit);
   EXPECT_EQ(wide.result.findings[0].other, ir::InstId(1));
@@ -133,27 +93,18 @@ TEST(MemcheckDetails, AProducerOfOneWrongWordIsAProblem) {
 
 // The way of the wrong value is that which the guard leaves open.
 TEST(MemcheckDetails, ExplainsUnderTheGuard) {
-  expect_category({kVregs, R"(
+  expect_category({kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %1 = x
-    #2 %0 = a
-    #3 @%3 %0 = c
-    #4 @%3 use %0
+    #0 %3 = p     | P0 = p
+    #1 %1 = x     | R7 = x
+    +20           | spill R7, slot 0
+    #2 %0 = a     | R0 = a
+    +21           | R0 = refill slot 0
+    #3 @%3 %0 = c | @P0 R1 = c
+    +22           | @P0 R0 = copy R7
+    #4 @%3 use %0 | @P0 use R0
     #5 exit
-)",
-                   R"(
-  block b0
-    #0 P0 = p
-    #1 R7 = x
-    +20 spill R7, slot 0
-    #2 R0 = a
-    +21 R0 = refill slot 0
-    #3 @P0 R1 = c
-    +22 @P0 R0 = copy R7
-    #4 @P0 use R0
-    #5 exit
-)"},
+)")},
                   kExtra);
 }
 
@@ -207,37 +158,23 @@ Producers for operand # -1 of instruction [5] after register allocation:
 
 // A bad remat is found out at the end of two ways, after others were taken to be right because of it.
 TEST(MemcheckDetails, WhatWasThoughtOfABadRematIsForgotten) {
-  const std::string before = R"(
+  Pair p = {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = const 1 !remat
-    #1 %1 = inc %0 !remat
-    #2 %3 = p
-    #3 cbra %3 -> b1, b2
+    #0 %0 = const 1 !remat | R0 = const 1 !remat
+    #1 %1 = inc %0 !remat  | R1 = inc R0 !remat
+    #2 %3 = p              | P0 = p
+    #3 cbra %3 -> b1, b2   | cbra P0 -> b1, b2
   block b1
+    +20                    | R2 = remat #0 1
     #4 bra -> b3
   block b2
+    +21                    | R2 = remat #0 1
     #5 bra -> b3
   block b3
-    #6 use %1
+    +22                    | R1 = remat #1 R2
+    #6 use %1              | use R1
     #7 exit
-)";
-  Pair p = {kVregs, before, R"(
-  block b0
-    #0 R0 = const 1 !remat
-    #1 R1 = inc R0 !remat
-    #2 P0 = p
-    #3 cbra P0 -> b1, b2
-  block b1
-    +20 R2 = remat #0 1
-    #4 bra -> b3
-  block b2
-    +21 R2 = remat #0 1
-    #5 bra -> b3
-  block b3
-    +22 R1 = remat #1 R2
-    #6 use R1
-    #7 exit
-)"};
+)")};
   expect_pass(p);
   EXPECT_TRUE(fast(p).is_same());
   p.after = edit(p.after, "+21 R2 = remat #0 1", "+21 R2 = remat #0 2");
@@ -250,52 +187,32 @@ TEST(MemcheckDetails, WhatWasThoughtOfABadRematIsForgotten) {
 // While remats are tried, P0 and P1 count as one predicate, so that b never comes through to R3 (only a walk sees it, with P4 in
 // between), and the remat of #10 is right. P0 is none: then R3 may hold b, and so may what was computed from it.
 TEST(MemcheckDetails, AGuardIsForgottenWithTheBadRematThatMadeIt) {
-  Pair p = {kVregs, R"(
+  Pair p = {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 %3 = inc %0 !remat
-    #3 %5 = p
-    #14 %4 = q
-    #4 cbra %5 -> b1, b2
+    #0 %0 = a              | R0 = a
+    #1 %1 = b              | R3 = b
+    #2 %3 = inc %0 !remat  | P1 = inc R0 !remat
+    #3 %5 = p              | P5 = p
+    #14 %4 = q             | P4 = q
+    #4 cbra %5 -> b1, b2   | cbra P5 -> b1, b2
   block b1
-    #5 %3 = p
+    #5 %3 = p              | P0 = p
+    +20                    | P1 = copy P0
     #6 bra -> b3
   block b2
+    +21                    | P0 = remat #2 R0
     #7 bra -> b3
   block b3
-    #8 %1 = c
-    #10 %2 = inc %1 !remat
-    #11 use %1
-    #12 use %2, %3, %4
+    #8 %1 = c              | R5 = c
+    +26                    | @!P1 R3 = copy R5
+    +27                    | @!P4 R3 = copy R5
+    +28                    | @P0 R3 = copy R5
+    #10 %2 = inc %1 !remat | R2 = inc R3 !remat
+    #11 use %1             | use R3
+    +30                    | R4 = remat #10 R3
+    #12 use %2, %3, %4     | use R4, P1, P4
     #13 exit
-)",
-            R"(
-  block b0
-    #0 R0 = a
-    #1 R3 = b
-    #2 P1 = inc R0 !remat
-    #3 P5 = p
-    #14 P4 = q
-    #4 cbra P5 -> b1, b2
-  block b1
-    #5 P0 = p
-    +20 P1 = copy P0
-    #6 bra -> b3
-  block b2
-    +21 P0 = remat #2 R0
-    #7 bra -> b3
-  block b3
-    #8 R5 = c
-    +26 @!P1 R3 = copy R5
-    +27 @!P4 R3 = copy R5
-    +28 @P0 R3 = copy R5
-    #10 R2 = inc R3 !remat
-    #11 use R3
-    +30 R4 = remat #10 R3
-    #12 use R4, P1, P4
-    #13 exit
-)"};
+)")};
   expect_pass(p);
   p.after = edit(p.after, "remat #2 R0", "remat #2 R5");
   const Judged j(p);

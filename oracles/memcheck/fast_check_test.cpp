@@ -21,6 +21,8 @@
 namespace regduel::oracles {
 namespace {
 
+using namespace testing::memcheck;
+
 // The program with every vreg in a register of its own.
 std::string allocated(std::string text) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kHomes = {
@@ -118,13 +120,13 @@ TEST(FastCheck, TheDeepCheckOfWhatItSuspectsIsThatOfEverything) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
     const std::string text = testing::random_program(random, {.has_guards = seed % 3 == 0});
-    const ir::Function before = testing::parse_function(text);
+    const ir::Function before = parse_function(text);
     const Before prepared(before, *ir::find_target("sm_90"));
     const std::size_t definitions = prepared.part<MemcheckPart>().defs().size();
     for (int k = 0; k < 4; ++k) {
       const std::string after_text = changed(random, allocated(text));
       SCOPED_TRACE(fmt::format("seed {}\n{}\n{}", seed, text, after_text));
-      const ir::Function after = testing::parse_function(after_text);
+      const ir::Function after = parse_function(after_text);
       ASSERT_FALSE(after.blocks.empty());
       const Case c(prepared, after, testing::limits_of(before, 255));
       const Case alone(before, after, prepared.target(), c.limits);

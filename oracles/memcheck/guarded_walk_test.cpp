@@ -17,139 +17,74 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::categories;
-using testing::describe;
-using testing::edit;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::Pair;
-using testing::memcheck::expect_category;
-using testing::memcheck::expect_pass;
-using testing::memcheck::fast;
-using testing::memcheck::judge;
-using testing::memcheck::Judged;
-using testing::memcheck::kBitBase;
-using testing::memcheck::kBitPattern;
-using testing::memcheck::kExtra;
-using testing::memcheck::kGone;
-using testing::memcheck::kP2rBase;
-using testing::memcheck::kP2rPattern;
-using testing::memcheck::kRefillUninit;
-using testing::memcheck::kRemat;
-using testing::memcheck::kSpillRefill;
-using testing::memcheck::kThreeR;
-using testing::memcheck::kUninit;
-using testing::memcheck::kVregs;
-using testing::memcheck::stored_under_two_guards;
+using namespace testing::memcheck;
 
 TEST(MemcheckDetails, SeveralGuardsAtOnceExcludeAPath) {
   const Pair p = stored_under_two_guards();
   expect_pass(p);
   EXPECT_GT(Judged(p).details.walked, 0);
   // Where one of the stores is under the other sense it is a fault.
-  Pair wrong = p;
-  wrong.after = edit(p.after, "+22 @P0", "+22 @!P0");
-  EXPECT_EQ(Judged(wrong).result.verdict, Verdict::Fail);
+  EXPECT_EQ(Judged(with(p, "+22 @P0", "+22 @!P0")).result.verdict, Verdict::Fail);
 }
 
 TEST(MemcheckDetails, SeveralGuardsExcludeAPathOfTheProgramBefore) {
-  expect_pass({kVregs, R"(
+  expect_pass({kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %4 = q
-    #2 %0 = a
-    #9 %1 = g
-    #3 @%3 %1 = c
-    #4 @%4 %1 = e
-    #10 @%3 %0 = copy %1
-    #11 @%4 %0 = copy %1
-    #5 use %0
+    #0 %3 = p            | P0 = p
+    #1 %4 = q            | P1 = q
+    #2 %0 = a            | R5 = a
+    #9 %1 = g            | R6 = g
+    #3 @%3 %1 = c        | @P0 R5 = c
+    #4 @%4 %1 = e        | @P1 R5 = e
+    #10 @%3 %0 = copy %1 | copy !deleted
+    #11 @%4 %0 = copy %1 | copy !deleted
+    #5 use %0            | use R5
     #6 exit
-)",
-               R"(
-  block b0
-    #0 P0 = p
-    #1 P1 = q
-    #2 R5 = a
-    #9 R6 = g
-    #3 @P0 R5 = c
-    #4 @P1 R5 = e
-    #10 copy !deleted
-    #11 copy !deleted
-    #5 use R5
-    #6 exit
-)"});
+)")});
 }
 
 // The guards stand before a loop, and the use in it under a guard that the loop defines.
 TEST(MemcheckDetails, AWalkKeepsWhatTheLoopDoesNotDefine) {
-  expect_pass({kVregs, R"(
+  expect_pass({kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %4 = q
-    #2 %0 = a
-    #3 @%3 %0 = c
-    #4 @%4 %0 = e
+    #0 %3 = p            | P0 = p
+    #1 %4 = q            | P1 = q
+    #2 %0 = a            | R5 = a
+    +20                  | spill R5, slot 0
+    +21                  | R5 = copy R9
+    #3 @%3 %0 = c        | @P0 R5 = c
+    #4 @%4 %0 = e        | @P1 R5 = e
     #12 bra -> b1
   block b1
-    #7 %5 = r
-    #5 @%5 use %0
-    #8 cbra %5 -> b1, b2
+    #7 %5 = r            | P2 = r
+    +22                  | @P0 spill R5, slot 0
+    +23                  | @P1 spill R5, slot 0
+    +24                  | R0 = refill slot 0
+    #5 @%5 use %0        | @P2 use R0
+    #8 cbra %5 -> b1, b2 | cbra P2 -> b1, b2
   block b2
     #6 exit
-)",
-               R"(
-  block b0
-    #0 P0 = p
-    #1 P1 = q
-    #2 R5 = a
-    +20 spill R5, slot 0
-    +21 R5 = copy R9
-    #3 @P0 R5 = c
-    #4 @P1 R5 = e
-    #12 bra -> b1
-  block b1
-    #7 P2 = r
-    +22 @P0 spill R5, slot 0
-    +23 @P1 spill R5, slot 0
-    +24 R0 = refill slot 0
-    #5 @P2 use R0
-    #8 cbra P2 -> b1, b2
-  block b2
-    #6 exit
-)"});
+)")});
 }
 
 // Two predicates in bytes of one word of the frame are two.
 TEST(MemcheckDetails, GuardsRefilledFromOneWordAreApart) {
-  Pair p = {kVregs, R"(
+  Pair p = {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %3 = p
-    #2 %4 = q
+    #0 %0 = a     | R0 = a
+    #1 %3 = p     | P0 = p
+    +11           | spill P0, slot 0
+    #2 %4 = q     | P0 = q
+    +12           | spill P0, slot 1
     #5 bra -> b1
   block b1
-    #6 @%4 %0 = c
-    #7 @%3 %0 = e
-    #9 use %0
+    +13           | P0 = refill slot 1
+    #6 @%4 %0 = c | @P0 R0 = c
+    +14           | P0 = refill slot 0
+    #7 @%3 %0 = e | @P0 R0 = e
+    #9 use %0     | use R0
     #10 exit
-)",
-            R"(
-  block b0
-    #0 R0 = a
-    #1 P0 = p
-    +11 spill P0, slot 0
-    #2 P0 = q
-    +12 spill P0, slot 1
-    #5 bra -> b1
-  block b1
-    +13 P0 = refill slot 1
-    #6 @P0 R0 = c
-    +14 P0 = refill slot 0
-    #7 @P0 R0 = e
-    #9 use R0
-    #10 exit
-)"};
+)")};
   p.slots = R"(
   slot 0 local size 1 align 1 offset 0
   slot 1 local size 1 align 1 offset 1
@@ -171,111 +106,64 @@ TEST(MemcheckDetails, GuardsRefilledFromOneWordAreApart) {
 
 // What sets say under one assumption is not walked for.
 TEST(MemcheckDetails, OneGuardAtATimeNeedsNoWalk) {
-  const std::string before = R"(
+  const auto [before, after] = side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %4 = q
-    #2 %0 = a
-    #3 @%3 %0 = c
+    #0 %3 = p     | P0 = p
+    #1 %4 = q     | P1 = q
+    #2 %0 = a     | R5 = a
+    +20           | spill R5, slot 0
+    +21           | R5 = copy R9
+    #3 @%3 %0 = c | @P0 R5 = c
     #4 bra -> b1
   block b1
-    #5 use %0
-)";
-  const std::string after = R"(
-  block b0
-    #0 P0 = p
-    #1 P1 = q
-    #2 R5 = a
-    +20 spill R5, slot 0
-    +21 R5 = copy R9
-    #3 @P0 R5 = c
-    #4 bra -> b1
-  block b1
-    +22 @P0 spill R5, slot 0
-    +24 R0 = refill slot 0
-    #5 use R0
-)";
+    +22           | @P0 spill R5, slot 0
+    +24           | R0 = refill slot 0
+    #5 use %0     | use R0
+)");
   const std::vector<Pair> table = {
       // a store in another block than its def; of a negated guard; with another guarded write between
       {kVregs, before + "    #6 exit\n", after + "    #6 exit\n"},
       {kVregs, edit(before, "@%3", "@!%3") + "    #6 exit\n",
        edit(edit(after, "#3 @P0", "#3 @!P0"), "+22 @P0", "+22 @!P0") + "    #6 exit\n"},
-      {kVregs, before + R"(
-    #7 @%4 %0 = e
-    #8 use %0
-    #6 exit
-)",
-       after + R"(
-    #7 @P1 R0 = e
-    #8 use R0
-    #6 exit
-)"},
+      {kVregs, before + "    #7 @%4 %0 = e\n    #8 use %0\n    #6 exit\n",
+       after + "    #7 @P1 R0 = e\n    #8 use R0\n    #6 exit\n"},
       // an operand under the guard under which it was written: neither side's old value counts
-      {kVregs, R"(
+      {kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #2 %0 = a
-    #3 @%3 %0 = c
-    #5 @%3 use %0
+    #0 %3 = p     | P0 = p
+    #2 %0 = a     | R6 = a
+    +21           | R5 = copy R9
+    #3 @%3 %0 = c | @P0 R5 = c
+    #5 @%3 use %0 | @P0 use R5
     #6 exit
-)",
-       R"(
+)")},
+      {kVregs, side_by_side(R"(
   block b0
-    #0 P0 = p
-    #2 R6 = a
-    +21 R5 = copy R9
-    #3 @P0 R5 = c
-    #5 @P0 use R5
+    #0 %3 = p      | P0 = p
+    #2 %0 = a      | R6 = a
+    +21            | R5 = copy R9
+    #3 @!%3 %0 = c | @!P0 R5 = c
+    #5 @!%3 use %0 | @!P0 use R5
     #6 exit
-)"},
-      {kVregs, R"(
-  block b0
-    #0 %3 = p
-    #2 %0 = a
-    #3 @!%3 %0 = c
-    #5 @!%3 use %0
-    #6 exit
-)",
-       R"(
-  block b0
-    #0 P0 = p
-    #2 R6 = a
-    +21 R5 = copy R9
-    #3 @!P0 R5 = c
-    #5 @!P0 use R5
-    #6 exit
-)"},
+)")},
       // through a join, and through a loop that does not define the predicate
-      {kVregs, R"(
+      {kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %4 = q
-    #2 %0 = a
-    #3 @%3 %0 = c
+    #0 %3 = p            | P0 = p
+    #1 %4 = q            | P1 = q
+    #2 %0 = a            | R5 = a
+    +20                  | spill R5, slot 0
+    +21                  | R5 = copy R9
+    #3 @%3 %0 = c        | @P0 R5 = c
     #4 bra -> b1
   block b1
-    #9 cbra %4 -> b1, b2
+    #9 cbra %4 -> b1, b2 | cbra P1 -> b1, b2
   block b2
-    #5 use %0
+    +22                  | @P0 spill R5, slot 0
+    +24                  | R0 = refill slot 0
+    #5 use %0            | use R0
     #6 exit
-)",
-       R"(
-  block b0
-    #0 P0 = p
-    #1 P1 = q
-    #2 R5 = a
-    +20 spill R5, slot 0
-    +21 R5 = copy R9
-    #3 @P0 R5 = c
-    #4 bra -> b1
-  block b1
-    #9 cbra P1 -> b1, b2
-  block b2
-    +22 @P0 spill R5, slot 0
-    +24 R0 = refill slot 0
-    #5 use R0
-    #6 exit
-)"},
+)")},
   };
   for (const Pair& p : table) {
     const Judged j(p);
@@ -338,38 +226,25 @@ TEST(MemcheckDetails, AnotherVisitsPredicateIsAnother) {
 
 // The value is in R1 where the predicate holds, in each lap another one: what it was on the way back is known.
 Pair in_two_places_over_laps() {
-  return {kVregs, R"(
+  return {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %3 = p
+    #0 %0 = a            | R0 = a
+    #1 %3 = p            | P0 = p
+    +20                  | @P0 R1 = copy R0
+    +21                  | @P0 R0 = copy R5
     #2 bra -> b1
   block b1
-    #3 use %0
-    #4 %3 = q
-    #5 cbra %3 -> b1, b2
+    +22                  | @P0 R0 = copy R1
+    #3 use %0            | use R0
+    #4 %3 = q            | P0 = q
+    +23                  | @P0 R1 = copy R0
+    +24                  | @P0 R0 = copy R5
+    #5 cbra %3 -> b1, b2 | cbra P0 -> b1, b2
   block b2
-    #6 use %0
+    +25                  | @P0 R0 = copy R1
+    #6 use %0            | use R0
     #7 exit
-)",
-          R"(
-  block b0
-    #0 R0 = a
-    #1 P0 = p
-    +20 @P0 R1 = copy R0
-    +21 @P0 R0 = copy R5
-    #2 bra -> b1
-  block b1
-    +22 @P0 R0 = copy R1
-    #3 use R0
-    #4 P0 = q
-    +23 @P0 R1 = copy R0
-    +24 @P0 R0 = copy R5
-    #5 cbra P0 -> b1, b2
-  block b2
-    +25 @P0 R0 = copy R1
-    #6 use R0
-    #7 exit
-)"};
+)")};
 }
 
 TEST(MemcheckDetails, APredicateGoesBackThroughThePhiThatItIs) {
@@ -393,53 +268,32 @@ TEST(MemcheckDetails, APredicateGoesBackThroughThePhiThatItIs) {
     #4 P0 = q
 )");
   // The predicate is copied on the way, and refilled.
-  Pair copied = p;
-  copied.after = edit(p.after, "+22 @P0", "+30 P2 = copy P0\n    +22 @P2");
-  expect_pass(copied);
+  expect_pass(with(p, "+22 @P0", "+30 P2 = copy P0\n    +22 @P2"));
   // Its phi is that of another join.
-  Pair apart = {kVregs, R"(
+  Pair apart = {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %4 = r
-    #2 cbra %4 -> b1, b2
+    #0 %0 = a            | R0 = a
+    #1 %4 = r            | P1 = r
+    #2 cbra %4 -> b1, b2 | cbra P1 -> b1, b2
   block b1
-    #3 %3 = p
+    #3 %3 = p            | P0 = p
+    +20                  | @P0 R1 = copy R0
+    +21                  | @P0 R0 = copy R5
     #4 bra -> b3
   block b2
-    #5 %3 = q
+    #5 %3 = q            | P0 = q
+    +22                  | @P0 R1 = copy R0
     #6 bra -> b3
   block b3
-    #7 cbra %4 -> b4, b5
+    #7 cbra %4 -> b4, b5 | cbra P1 -> b4, b5
   block b4
+    +23                  | @P0 R0 = copy R6
     #8 bra -> b5
   block b5
-    #9 use %0
+    +24                  | @P0 R0 = copy R1
+    #9 use %0            | use R0
     #10 exit
-)",
-                R"(
-  block b0
-    #0 R0 = a
-    #1 P1 = r
-    #2 cbra P1 -> b1, b2
-  block b1
-    #3 P0 = p
-    +20 @P0 R1 = copy R0
-    +21 @P0 R0 = copy R5
-    #4 bra -> b3
-  block b2
-    #5 P0 = q
-    +22 @P0 R1 = copy R0
-    #6 bra -> b3
-  block b3
-    #7 cbra P1 -> b4, b5
-  block b4
-    +23 @P0 R0 = copy R6
-    #8 bra -> b5
-  block b5
-    +24 @P0 R0 = copy R1
-    #9 use R0
-    #10 exit
-)"};
+)")};
   expect_pass(apart);
   apart.after = edit(apart.after, "+22 @P0", "+22 @!P0");
   EXPECT_EQ(Judged(apart).result.verdict, Verdict::Fail);

@@ -11,66 +11,42 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::categories;
-using testing::describe;
-using testing::edit;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::Pair;
-using testing::memcheck::expect_category;
-using testing::memcheck::expect_pass;
-using testing::memcheck::judge;
-using testing::memcheck::kBitBase;
-using testing::memcheck::kBitPattern;
-using testing::memcheck::kExtra;
-using testing::memcheck::kP2rBase;
-using testing::memcheck::kP2rPattern;
-using testing::memcheck::kRemat;
-using testing::memcheck::kThreeR;
+using namespace testing::memcheck;
 
 const std::string kPacked = R"(
   vreg %0 P pred
   vreg %1 P pred
   vreg %2 R b32
 )";
-const std::string kPackedBefore = R"(
-  block b0
-    #0 %0 = p
-    #1 %1 = q
-    #2 call "g" clobbers P0:P6
-    #3 %2 = a
-    #4 use %0, %1, %2 !write
-    #5 exit
-)";
 
 Pair by_p2r() {
-  return {kPacked, kPackedBefore, R"(
+  return {kPacked, side_by_side(R"(
   block b0
-    #0 P0 = p
-    #1 P1 = q
-    +20 R9{inout} = p2r P0, P1
+    #0 %0 = p                | P0 = p
+    #1 %1 = q                | P1 = q
+    +20                      | R9{inout} = p2r P0, P1
     #2 call "g" clobbers P0:P6
-    #3 R0 = a
-    +21 P1, P0 = r2p R9
-    #4 use P0, P1, R0 !write
+    #3 %2 = a                | R0 = a
+    +21                      | P1, P0 = r2p R9
+    #4 use %0, %1, %2 !write | use P0, P1, R0 !write
     #5 exit
-)"};
+)")};
 }
 
 Pair by_bits() {
-  return {kPacked, kPackedBefore, R"(
+  return {kPacked, side_by_side(R"(
   block b0
-    #0 P0 = p
-    +20 R9{inout} = bit_spill P0, 31
-    #1 P0 = q
-    +21 R9{inout} = bit_spill P0, 7
+    #0 %0 = p                | P0 = p
+    +20                      | R9{inout} = bit_spill P0, 31
+    #1 %1 = q                | P0 = q
+    +21                      | R9{inout} = bit_spill P0, 7
     #2 call "g" clobbers P0:P6
-    #3 R0 = a
-    +22 P2 = bit_refill R9, 31
-    +23 P5 = bit_refill R9, 7
-    #4 use P2, P5, R0 !write
+    #3 %2 = a                | R0 = a
+    +22                      | P2 = bit_refill R9, 31
+    +23                      | P5 = bit_refill R9, 7
+    #4 use %0, %1, %2 !write | use P2, P5, R0 !write
     #5 exit
-)"};
+)")};
 }
 
 TEST(MemcheckTest, LooksThroughPredicatePacks) {
@@ -93,46 +69,27 @@ TEST(MemcheckTest, LooksThroughSpilledAndCopiedPacks) {
 
 TEST(MemcheckTest, PacksMayChangeOnTheWay) {
   // One arm packs another predicate beside: the bit is found behind the phi.
-  expect_pass({R"(
-  vreg %0 P pred
-  vreg %1 P pred
-  vreg %2 P pred
-)",
-               R"(
+  expect_pass({side_by_side(R"(
+  vreg %0..%2 P pred
   block b0
-    #0 %0 = p
-    #1 %1 = q
-    #2 cbra %1 -> b1, b2
+    #0 %0 = p            | P0 = p
+    +20                  | R0{inout} = bit_spill P0, 3
+    #1 %1 = q            | P0 = q
+    #2 cbra %1 -> b1, b2 | cbra P0 -> b1, b2
   block b1
-    #3 %2 = r
+    #3 %2 = r            | P0 = r
+    +21                  | R0{inout} = bit_spill P0, 4
     #4 bra -> b3
   block b2
-    #5 %2 = s
+    #5 %2 = s            | P0 = s
+    +22                  | R0{inout} = bit_spill P0, 4
     #6 bra -> b3
   block b3
-    #7 use %0, %2 !write
+    +23                  | P1 = bit_refill R0, 3
+    +24                  | P0 = bit_refill R0, 4
+    #7 use %0, %2 !write | use P1, P0 !write
     #8 exit
-)",
-               R"(
-  block b0
-    #0 P0 = p
-    +20 R0{inout} = bit_spill P0, 3
-    #1 P0 = q
-    #2 cbra P0 -> b1, b2
-  block b1
-    #3 P0 = r
-    +21 R0{inout} = bit_spill P0, 4
-    #4 bra -> b3
-  block b2
-    #5 P0 = s
-    +22 R0{inout} = bit_spill P0, 4
-    #6 bra -> b3
-  block b3
-    +23 P1 = bit_refill R0, 3
-    +24 P0 = bit_refill R0, 4
-    #7 use P1, P0 !write
-    #8 exit
-)"});
+)")});
 }
 
 TEST(MemcheckTest, FindsAMissingMatchInAPack) {
@@ -188,25 +145,16 @@ TEST(MemcheckTest, FindsADestroyedBase) {
 }
 
 Pair remat() {
-  return {kThreeR, R"(
+  return {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = ld.const %0, 4 !read !readonly !remat
-    #2 %2 = b
-    #3 use %0, %2 !write
-    #4 use %1 !write
+    #0 %0 = a            | R0 = a
+    #1 %1 = ld.const %0, 4 !read !readonly !remat | ld.const !deleted !read !readonly !remat
+    #2 %2 = b            | R1 = b
+    #3 use %0, %2 !write | use R0, R1 !write
+    +20                  | R1 = remat #1 R0, 4
+    #4 use %1 !write     | use R1 !write
     #5 exit
-)",
-          R"(
-  block b0
-    #0 R0 = a
-    #1 ld.const !deleted !read !readonly !remat
-    #2 R1 = b
-    #3 use R0, R1 !write
-    +20 R1 = remat #1 R0, 4
-    #4 use R1 !write
-    #5 exit
-)"};
+)")};
 }
 
 TEST(MemcheckTest, AcceptsRemat) {
@@ -246,26 +194,17 @@ TEST(MemcheckTest, FindsABadRemat) {
 }
 
 TEST(MemcheckTest, ARematFedByABadRematIsBadToo) {
-  const Pair p = {kThreeR, R"(
+  const Pair p = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = const 1 !remat
-    #1 %1 = inc %0 !remat
-    #2 use %1 !write
+    #0 %0 = const 1 !remat | R0 = const 1 !remat
+    #1 %1 = inc %0 !remat  | R1 = inc R0 !remat
+    +20                    | R2 = remat #0 2
+    +21                    | R1 = remat #1 R2
+    #2 use %1 !write       | use R1 !write
     #3 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = const 1 !remat
-    #1 R1 = inc R0 !remat
-    +20 R2 = remat #0 2
-    +21 R1 = remat #1 R2
-    #2 use R1 !write
-    #3 exit
-)"};
+)")};
   expect_category(p, kRemat);
-  Pair good = p;
-  good.after = edit(p.after, "remat #0 2", "remat #0 1");
-  expect_pass(good);
+  expect_pass(with(p, "remat #0 2", "remat #0 1"));
 }
 
 }  // namespace

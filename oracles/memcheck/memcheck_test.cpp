@@ -14,30 +14,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::categories;
-using testing::describe;
-using testing::edit;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::Pair;
-using testing::memcheck::expect_category;
-using testing::memcheck::expect_pass;
-using testing::memcheck::judge;
-using testing::memcheck::Judged;
-using testing::memcheck::kBitBase;
-using testing::memcheck::kBitPattern;
-using testing::memcheck::kExtra;
-using testing::memcheck::kGone;
-using testing::memcheck::kP2rBase;
-using testing::memcheck::kP2rPattern;
-using testing::memcheck::kRefillUninit;
-using testing::memcheck::kRemat;
-using testing::memcheck::kSpillRefill;
-using testing::memcheck::kThreeR;
-using testing::memcheck::kUninit;
-using testing::memcheck::kVregs;
-using testing::memcheck::stored_under_two_guards;
-using testing::memcheck::two_spilled;
+using namespace testing::memcheck;
 
 TEST(MemcheckTest, AcceptsSpillsAndRefills) { expect_pass(two_spilled()); }
 
@@ -81,84 +58,53 @@ TEST(MemcheckTest, FindsARegisterReusedWhileItIsLive) {
   Pair p = two_spilled();
   p.after = edit(p.after, "    +13 R2 = refill slot 1\n", "    +13 R2 = refill slot 1\n    +14 R1 = copy R2\n");
   expect_category(p, kSpillRefill);  // what came too much came through a refill
-  Pair q = {kThreeR, R"(
+  Pair q = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #3 use %0, %1 !write
+    #0 %0 = a            | R0 = a
+    #1 %1 = b            | R0 = b
+    #3 use %0, %1 !write | use R0, R0 !write
     #4 exit
-)",
-            R"(
-  block b0
-    #0 R0 = a
-    #1 R0 = b
-    #3 use R0, R0 !write
-    #4 exit
-)"};
+)")};
   expect_category(q, kExtra);
 }
 
 TEST(MemcheckTest, LooksThroughCopyChains) {
-  Pair p = {kThreeR, R"(
+  Pair p = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = copy %0
-    #2 %2 = copy %1
-    #3 use %2, %0 !write
+    #0 %0 = a            | R0 = a
+    #1 %1 = copy %0      | !deleted
+    #2 %2 = copy %1      | spill R0, slot 0
+    +9                   | R7, R8 = copy R0, R0
+    +10                  | R8, R7 = copy R7, R8
+    +11                  | R9 = refill slot 0
+    #3 use %2, %0 !write | use R9, R8 !write
     #4 exit
-)",
-            R"(
-  block b0
-    #0 R0 = a
-    #1 !deleted
-    #2 spill R0, slot 0
-    +9 R7, R8 = copy R0, R0
-    +10 R8, R7 = copy R7, R8
-    +11 R9 = refill slot 0
-    #3 use R9, R8 !write
-    #4 exit
-)"};
+)")};
   p.after = edit(p.after, "#1 !deleted", "#1 copy !deleted");
   expect_pass(p);
 }
 
 TEST(MemcheckTest, ParallelCopiesReadBeforeTheyWrite) {
-  const Pair p = {kThreeR, R"(
+  const Pair p = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #3 use %0, %1 !write
+    #0 %0 = a            | R0 = a
+    #1 %1 = b            | R1 = b
+    +9                   | R0, R1 = copy R1, R0
+    #3 use %0, %1 !write | use R1, R0 !write
     #4 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = b
-    +9 R0, R1 = copy R1, R0
-    #3 use R1, R0 !write
-    #4 exit
-)"};
+)")};
   expect_pass(p);
-  Pair broken = p;
-  broken.after = edit(p.after, "+9 R0, R1 = copy R1, R0", "+9 R0 = copy R1\n    +8 R1 = copy R0");
-  expect_category(broken, kExtra);
+  expect_category(with(p, "+9 R0, R1 = copy R1, R0", "+9 R0 = copy R1\n    +8 R1 = copy R0"), kExtra);
 }
 
 TEST(MemcheckTest, FindsACallThatClobbersALiveValue) {
-  Pair p = {kThreeR, R"(
+  Pair p = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
+    #0 %0 = a        | R4 = a
     #1 call "g" clobbers R0:R3
-    #2 use %0 !write
+    #2 use %0 !write | use R4 !write
     #3 exit
-)",
-            R"(
-  block b0
-    #0 R4 = a
-    #1 call "g" clobbers R0:R3
-    #2 use R4 !write
-    #3 exit
-)"};
+)")};
   expect_pass(p);
   p.after = edit(edit(p.after, "R4 = a", "R3 = a"), "use R4", "use R3");
   const JudgeResult r = judge(p);
@@ -167,37 +113,23 @@ TEST(MemcheckTest, FindsACallThatClobbersALiveValue) {
 }
 
 TEST(MemcheckTest, AResultMayStandInAClobberedRegister) {
-  expect_pass({kThreeR, R"(
+  expect_pass({kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1{=R0} = call "g", %0{=R0} clobbers R0:R3
-    #2 use %1 !write
+    #0 %0 = a        | R0 = a
+    #1 %1{=R0} = call "g", %0{=R0} clobbers R0:R3 | R0 = call "g", R0 clobbers R0:R3
+    #2 use %1 !write | use R0 !write
     #3 exit
-)",
-               R"(
-  block b0
-    #0 R0 = a
-    #1 R0 = call "g", R0 clobbers R0:R3
-    #2 use R0 !write
-    #3 exit
-)"});
+)")});
 }
 
 TEST(MemcheckTest, FindsAnEarlyClobberInTheRegisterOfAUse) {
-  Pair p = {kThreeR, R"(
+  Pair p = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1{early} = op %0
-    #2 use %1 !write
+    #0 %0 = a            | R0 = a
+    #1 %1{early} = op %0 | R1 = op R0
+    #2 use %1 !write     | use R1 !write
     #3 exit
-)",
-            R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = op R0
-    #2 use R1 !write
-    #3 exit
-)"};
+)")};
   expect_pass(p);
   p.after = edit(edit(p.after, "R1 = op R0", "R0 = op R0"), "use R1", "use R0");
   const JudgeResult r = judge(p);
@@ -206,18 +138,12 @@ TEST(MemcheckTest, FindsAnEarlyClobberInTheRegisterOfAUse) {
 }
 
 TEST(MemcheckTest, FindsTwoDefsInOneRegister) {
-  const Pair base = {kThreeR, R"(
+  const Pair base = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0, %1 = two
-    #1 use %0 !write
+    #0 %0, %1 = two  | R0, R0 = two
+    #1 use %0 !write | use R0 !write
     #2 exit
-)",
-                     R"(
-  block b0
-    #0 R0, R0 = two
-    #1 use R0 !write
-    #2 exit
-)"};
+)")};
   expect_category(base, kExtra);
   Pair second = base;
   second.before = edit(base.before, "use %0", "use %1");
@@ -225,20 +151,13 @@ TEST(MemcheckTest, FindsTwoDefsInOneRegister) {
 }
 
 TEST(MemcheckTest, ADefUseWritesOverWhatItReads) {
-  Pair p = {kThreeR, R"(
+  Pair p = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %0{inout} = add 1
-    #2 use %0 !write
+    #0 %0 = a            | R0 = a
+    #1 %0{inout} = add 1 | R0{inout} = add 1
+    #2 use %0 !write     | use R0 !write
     #3 exit
-)",
-            R"(
-  block b0
-    #0 R0 = a
-    #1 R0{inout} = add 1
-    #2 use R0 !write
-    #3 exit
-)"};
+)")};
   expect_pass(p);
   p.after = edit(p.after, "#1 R0{inout}", "#1 R1{inout}");
   EXPECT_THAT(categories(judge(p)), ElementsAre(kUninit, kExtra));  // #1 reads nothing, and #2 the old value
@@ -250,91 +169,61 @@ const std::string kPairVregs = R"(
 )";
 
 TEST(MemcheckTest, FindsAClobberedHalf) {
-  Pair p = {kPairVregs, R"(
+  Pair p = {kPairVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 use %0, %1 !write
+    #0 %0 = a            | R0:R1 = a
+    #1 %1 = b            | R2 = b
+    #2 use %0, %1 !write | use R0:R1, R2 !write
     #3 exit
-)",
-            R"(
-  block b0
-    #0 R0:R1 = a
-    #1 R2 = b
-    #2 use R0:R1, R2 !write
-    #3 exit
-)"};
+)")};
   expect_pass(p);
   p.after = edit(edit(p.after, "R2 = b", "R1 = b"), "use R0:R1, R2", "use R0:R1, R1");
   expect_category(p, kExtra);
 }
 
 TEST(MemcheckTest, FindsSwappedHalves) {
-  Pair p = {kPairVregs, R"(
+  Pair p = {kPairVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #2 use %0 !write
+    #0 %0 = a        | R0:R1 = a
+    +9               | R2, R3 = copy R0, R1
+    #2 use %0 !write | use R2:R3 !write
     #3 exit
-)",
-            R"(
-  block b0
-    #0 R0:R1 = a
-    +9 R2, R3 = copy R0, R1
-    #2 use R2:R3 !write
-    #3 exit
-)"};
+)")};
   expect_pass(p);
   p.after = edit(p.after, "copy R0, R1", "copy R1, R0");
   expect_category(p, kExtra);
 }
 
 TEST(MemcheckTest, SpillsHalvesByThemselves) {
-  Pair p = {kPairVregs, R"(
+  Pair p = {kPairVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 use %0, %1 !write
+    #0 %0 = a            | R0:R1 = a
+    +9                   | spill R1, slot 2 + 4
+    +8                   | spill R0, slot 2
+    #1 %1 = b            | R0 = b
+    +7                   | R2:R3 = refill slot 2
+    #2 use %0, %1 !write | use R2:R3, R0 !write
     #3 exit
-)",
-            R"(
-  block b0
-    #0 R0:R1 = a
-    +9 spill R1, slot 2 + 4
-    +8 spill R0, slot 2
-    #1 R0 = b
-    +7 R2:R3 = refill slot 2
-    #2 use R2:R3, R0 !write
-    #3 exit
-)"};
+)")};
   expect_pass(p);
   p.after = edit(p.after, "slot 2 + 4", "slot 1");
   expect_category(p, kSpillRefill);
 }
 
 TEST(MemcheckTest, PartsKeepTheOtherBytes) {
-  Pair p = {R"(
+  Pair p = {side_by_side(R"(
   vreg %0 R b32
   vreg %1 R b16 alias %0.h1
-)",
-            R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 use %0.h0, %1 !write
-    #3 use %0 !write
+    #0 %0 = a               | R0 = a
+    #1 %1 = b               | R0.h1 = b
+    +9                      | spill R0.h1, slot 0 + 2
+    +8                      | spill R0.h0, slot 0
+    +7                      | R5 = refill slot 0
+    #2 use %0.h0, %1 !write | use R0.h0, R5.h1 !write
+    #3 use %0 !write        | use R5 !write
     #4 exit
-)",
-            R"(
-  block b0
-    #0 R0 = a
-    #1 R0.h1 = b
-    +9 spill R0.h1, slot 0 + 2
-    +8 spill R0.h0, slot 0
-    +7 R5 = refill slot 0
-    #2 use R0.h0, R5.h1 !write
-    #3 use R5 !write
-    #4 exit
-)"};
+)")};
   expect_pass(p);
   Pair wrong = p;
   wrong.after = edit(p.after, "#1 R0.h1 = b", "#1 R0.h0 = b");
@@ -343,76 +232,49 @@ TEST(MemcheckTest, PartsKeepTheOtherBytes) {
 }
 
 TEST(MemcheckTest, NarrowVregsOwnAWholeUnit) {
-  Pair p = {R"(
+  Pair p = {side_by_side(R"(
   vreg %0 R b16
   vreg %1 R b8
   vreg %2 R b32
-)",
-            R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 use %0, %1 !write
+    #0 %0 = a            | R0 = a
+    +9                   | spill R0, slot 0
+    #1 %1 = b            | R0 = b
+    +8                   | R1 = refill slot 0
+    +7                   | R2 = copy R1
+    #2 use %0, %1 !write | use R2, R0 !write
     #3 exit
-)",
-            R"(
-  block b0
-    #0 R0 = a
-    +9 spill R0, slot 0
-    #1 R0 = b
-    +8 R1 = refill slot 0
-    +7 R2 = copy R1
-    #2 use R2, R0 !write
-    #3 exit
-)"};
+)")};
   expect_pass(p);
   // A narrow def in the register of a live wide value leaves nothing of it.
-  Pair q = {R"(
+  Pair q = {side_by_side(R"(
   vreg %0 R b32
   vreg %1 R b16
-)",
-            R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 use %0, %1 !write
+    #0 %0 = a            | R0 = a
+    #1 %1 = b            | R0 = b
+    #2 use %0, %1 !write | use R0, R0 !write
     #3 exit
-)",
-            R"(
-  block b0
-    #0 R0 = a
-    #1 R0 = b
-    #2 use R0, R0 !write
-    #3 exit
-)"};
+)")};
   expect_category(q, kExtra);
 }
 
 TEST(MemcheckTest, DeviceFunctionsRestoreWhatTheySave) {
-  Pair p = {kThreeR, R"(
+  Pair p = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
+    +20              | spill R24, slot 0
+    #0 %0 = a        | R24 = a
     #1 call "g" clobbers R0:R23
-    #2 use %0 !write
+    #2 use %0 !write | use R24 !write
+    +21              | R24 = refill slot 0
     #3 ret
-)",
-            R"(
-  block b0
-    +20 spill R24, slot 0
-    #0 R24 = a
-    #1 call "g" clobbers R0:R23
-    #2 use R24 !write
-    +21 R24 = refill slot 0
-    #3 ret
-)"};
+)")};
   p.kind = "device";
   expect_pass(p);
   Pair lost = p;
   lost.after = edit(p.after, "    +21 R24 = refill slot 0\n", "");
   expect_category(lost, kExtra);
-  Pair wrong = p;
-  wrong.after = edit(p.after, "R24 = refill slot 0", "R24 = refill slot 1");
-  expect_category(wrong, kSpillRefill);
+  expect_category(with(p, "R24 = refill slot 0", "R24 = refill slot 1"), kSpillRefill);
   lost.kind = "kernel";
   expect_pass(lost);
 }
@@ -458,7 +320,7 @@ TEST(MemcheckTest, JudgesTwentyThousandInstructionsInWellUnderASecond) {
   Pair p = {vregs, before, after};
   p.frame = fmt::format("  frame local {} shared 0\n", kValues * 4);
   p.slots = slots;
-  const ir::Function b = testing::parse_function(p.before_text()), a = testing::parse_function(p.after_text());
+  const ir::Function b = parse_function(p.before_text()), a = parse_function(p.after_text());
   const std::clock_t start = std::clock();
   const JudgeResult r = memcheck_judge().judge({b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)});
   const double taken = static_cast<double>(std::clock() - start) * 1000.0 / CLOCKS_PER_SEC;

@@ -13,20 +13,12 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::categories;
-using testing::edit;
-using ::testing::HasSubstr;
-using testing::Pair;
-using testing::memcheck::expect_category;
-using testing::memcheck::judge;
-using testing::memcheck::kExtra;
-using testing::memcheck::kThreeR;
-using testing::memcheck::two_spilled;
+using namespace testing::memcheck;
 
 TEST(MemcheckTest, PrintsTheReportOfTheSource) {
   Pair p = two_spilled();
   p.after = edit(p.after, "R1 = refill slot 0", "R1 = refill slot 1");
-  const ir::Function b = testing::parse_function(p.before_text()), a = testing::parse_function(p.after_text());
+  const ir::Function b = parse_function(p.before_text()), a = parse_function(p.after_text());
   const Case c{b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)};
   EXPECT_EQ(print_memcheck(c), "Please use -knob DUMPIR=AllocateRegisters for debugging\nTOTAL MISMATCH 1   MISMATCH ON OLD 0\n");
   const std::string banner(110, '=');
@@ -94,25 +86,16 @@ TEST(MemcheckTest, GoldenReports) {
 
 TEST(MemcheckTest, CountsOldMismatchesBesideNewOnes) {
   // An instruction counts as old only where all its mismatches are.
-  const Pair p = {kThreeR, R"(
+  const Pair p = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 use %2, %0 !write
-    #3 use %2 !write
-    #4 use %0 !write
+    #0 %0 = a            | R0 = a
+    #1 %1 = b            | R0 = b
+    #2 use %2, %0 !write | use R0, R0 !write
+    #3 use %2 !write     | use R0 !write
+    #4 use %0 !write     | use R0 !write
     #5 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = a
-    #1 R0 = b
-    #2 use R0, R0 !write
-    #3 use R0 !write
-    #4 use R0 !write
-    #5 exit
-)"};
-  const ir::Function b = testing::parse_function(p.before_text()), a = testing::parse_function(p.after_text());
+)")};
+  const ir::Function b = parse_function(p.before_text()), a = parse_function(p.after_text());
   const Case c{b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)};
   // Two operands differ in #2, but the suggestion stands there once.
   EXPECT_EQ(print_memcheck(c), "Please use -knob DUMPIR=AllocateRegisters for debugging\nTOTAL MISMATCH 3   MISMATCH ON OLD 1\n");
@@ -136,7 +119,7 @@ TEST(MemcheckTest, KnobsByName) {
 TEST(MemcheckTest, IsNotRunWhereItsKnobIsOff) {
   Pair p = two_spilled();
   p.after = edit(p.after, "R1 = refill slot 0", "R1 = refill slot 1");
-  const ir::Function b = testing::parse_function(p.before_text()), a = testing::parse_function(p.after_text());
+  const ir::Function b = parse_function(p.before_text()), a = parse_function(p.after_text());
   const Case c{b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)};
   const JudgeResult r = judge_memcheck(c, {.is_on = false});
   EXPECT_EQ(r.verdict, Verdict::Skipped);
@@ -146,27 +129,17 @@ TEST(MemcheckTest, IsNotRunWhereItsKnobIsOff) {
 }
 
 TEST(MemcheckTest, HintsAtMixedSizes) {
-  const Pair p = {R"(
-  vreg %0 R b32
-  vreg %1 R b32
+  const Pair p = {side_by_side(R"(
+  vreg %0..%1 R b32
   vreg %2 R b16 alias %1.h0
-)",
-                  R"(
   block b0
-    #0 %0 = a
-    #1 %2 = b
-    #2 use %2, %0 !write
+    #0 %0 = a            | R0 = a
+    #1 %2 = b            | R0.h0 = b
+    #2 use %2, %0 !write | use R0.h0, R0 !write
     #3 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = a
-    #1 R0.h0 = b
-    #2 use R0.h0, R0 !write
-    #3 exit
-)"};
+)")};
   expect_category(p, kExtra);
-  const ir::Function b = testing::parse_function(p.before_text()), a = testing::parse_function(p.after_text());
+  const ir::Function b = parse_function(p.before_text()), a = parse_function(p.after_text());
   const Case c{b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)};
   EXPECT_THAT(print_memcheck(c, {.dump_ir = true}), HasSubstr("-knob IgnorePotentialMixedSizeProblems"));
   EXPECT_THAT(print_memcheck(c, {.dump_ir = true, .ignore_potential_mixed_size_problems = true}),
@@ -190,18 +163,12 @@ TEST(MemcheckTest, SaysSkippedWhereNothingCanBeAligned) {
 }
 
 TEST(MemcheckTest, SaysWhichOperandHasNoRegister) {
-  const JudgeResult r = judge({kThreeR, R"(
+  const JudgeResult r = judge({kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
+    #0 %0 = a | R0 = a
     #1 use %0 !write
     #2 exit
-)",
-                               R"(
-  block b0
-    #0 R0 = a
-    #1 use %0 !write
-    #2 exit
-)"});
+)")});
   EXPECT_EQ(r.verdict, Verdict::Skipped);
   EXPECT_EQ(r.reason, "#1: %0 has no register");
 }

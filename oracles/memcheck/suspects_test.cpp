@@ -13,167 +13,102 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::edit;
-using testing::Pair;
-using testing::memcheck::expect_category;
-using testing::memcheck::fast;
-using testing::memcheck::Judged;
-using testing::memcheck::kExtra;
-using testing::memcheck::kVregs;
+using namespace testing::memcheck;
 
 TEST(MemcheckDetails, TheFastCheckSettlesWhatIsRight) {
   const std::vector<Pair> table = {
-      {kVregs, R"(
+      {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 use %0
+    #0 %0 = a | R0 = a
+    #1 use %0 | use R0
     #2 exit
-)",
-       R"(
-  block b0
-    #0 R0 = a
-    #1 use R0
-    #2 exit
-)"},
+)")},
       // a store and a use under the guard of the def, in one block
-      {kVregs, R"(
+      {kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 @%3 %0 = c
-    #3 use %0
+    #0 %3 = p     | P0 = p
+    #1 %0 = a     | R0 = a
+    +20           | spill R0, slot 0
+    +21           | R5 = copy R9
+    #2 @%3 %0 = c | @P0 R5 = c
+    +22           | @P0 spill R5, slot 0
+    +23           | R0 = refill slot 0
+    #3 use %0     | use R0
     #4 exit
-)",
-       R"(
+)")},
+      {kVregs, side_by_side(R"(
   block b0
-    #0 P0 = p
-    #1 R0 = a
-    +20 spill R0, slot 0
-    +21 R5 = copy R9
-    #2 @P0 R5 = c
-    +22 @P0 spill R5, slot 0
-    +23 R0 = refill slot 0
-    #3 use R0
+    #0 %3 = p      | P0 = p
+    #1 %0 = a      | R0 = a
+    +20            | spill R0, slot 0
+    +21            | R5 = copy R9
+    #2 @!%3 %0 = c | @!P0 R5 = c
+    +22            | @!P0 spill R5, slot 0
+    +23            | R0 = refill slot 0
+    #3 use %0      | use R0
     #4 exit
-)"},
-      {kVregs, R"(
-  block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 @!%3 %0 = c
-    #3 use %0
-    #4 exit
-)",
-       R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    +20 spill R0, slot 0
-    +21 R5 = copy R9
-    #2 @!P0 R5 = c
-    +22 @!P0 spill R5, slot 0
-    +23 R0 = refill slot 0
-    #3 use R0
-    #4 exit
-)"},
+)")},
       // a part, of which no word is a node
-      {"  vreg %0 R b32\n", R"(
+      {side_by_side(R"(
+  vreg %0 R b32
   block b0
-    #0 %0 = a
-    #1 %0.h1 = b
-    #2 use %0
+    #0 %0 = a    | R0 = a
+    #1 %0.h1 = b | R0.h1 = b
+    #2 use %0    | use R0
     #3 exit
-)",
-       R"(
-  block b0
-    #0 R0 = a
-    #1 R0.h1 = b
-    #2 use R0
-    #3 exit
-)"},
+)")},
   };
   for (const Pair& p : table) EXPECT_TRUE(fast(p).is_same()) << p.after;
   // a predicate from any byte of the frame
-  Pair spilled = {kVregs, R"(
+  Pair spilled = {kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
+    #0 %3 = p      | P0 = p
+    +20            | spill P0, slot 0
     #9 bra -> b1
   block b1
-    #1 %0 = a
-    #2 @%3 %0 = c
-    #3 @!%3 %0 = e
-    #4 use %0
+    #1 %0 = a      | R0 = a
+    +21            | P1 = refill slot 0
+    #2 @%3 %0 = c  | @P1 R0 = c
+    +22            | P2 = refill slot 0
+    #3 @!%3 %0 = e | @!P2 R0 = e
+    #4 use %0      | use R0
     #5 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    +20 spill P0, slot 0
-    #9 bra -> b1
-  block b1
-    #1 R0 = a
-    +21 P1 = refill slot 0
-    #2 @P1 R0 = c
-    +22 P2 = refill slot 0
-    #3 @!P2 R0 = e
-    #4 use R0
-    #5 exit
-)"};
+)")};
   spilled.slots = "  slot 0 local size 1 align 1 offset 5\n";
   EXPECT_TRUE(fast(spilled).is_same());
 }
 
 // Of what the fast check has settled the deep check knows nothing; only of one side here, so that it must not ask.
 TEST(MemcheckDetails, TheDeepCheckLooksOnlyThere) {
-  const Pair p = {kVregs, R"(
+  const Pair p = {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = const 1 !remat
-    #1 %1 = b
+    #0 %0 = const 1 !remat | R0 = const 1 !remat
+    #1 %1 = b              | R1 = b
     #2 bra -> b1
   block b1
-    #3 use %0
-    #4 use %1
+    +9                     | R2 = remat #0 1
+    #3 use %0              | use R2
+    #4 use %1              | use R0
     #5 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = const 1 !remat
-    #1 R1 = b
-    #2 bra -> b1
-  block b1
-    +9 R2 = remat #0 1
-    #3 use R2
-    #4 use R0
-    #5 exit
-)"};
+)")};
   const Judged j(p);
   ASSERT_EQ(j.details.mismatches.size(), 1u);
   EXPECT_EQ(j.details.mismatches[0].inst, ir::InstId(4));
 }
 
 TEST(MemcheckDetails, EachRetIsSeen) {
-  Pair p = {kVregs, R"(
+  Pair p = {kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 cbra %3 -> b1, b2
+    #0 %3 = p            | P0 = p
+    +20                  | spill R24, slot 0
+    #1 %0 = a            | R24 = a
+    #2 cbra %3 -> b1, b2 | cbra P0 -> b1, b2
   block b1
+    +21                  | R24 = refill slot 0
     #3 ret
   block b2
     #4 ret
-)",
-            R"(
-  block b0
-    #0 P0 = p
-    +20 spill R24, slot 0
-    #1 R24 = a
-    #2 cbra P0 -> b1, b2
-  block b1
-    +21 R24 = refill slot 0
-    #3 ret
-  block b2
-    #4 ret
-)"};
+)")};
   p.kind = "device";
   const Judged j(p);
   ASSERT_EQ(j.details.mismatches.size(), 1u);
@@ -181,22 +116,15 @@ TEST(MemcheckDetails, EachRetIsSeen) {
 }
 
 TEST(MemcheckDetails, AGoodRematIsTrustedBesideABadOne) {
-  const Pair p = {kVregs, R"(
+  const Pair p = {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = const 1 !remat
-    #1 use %0
-    #2 use %0
+    #0 %0 = const 1 !remat | R0 = const 1 !remat
+    +8                     | R1 = remat #0 1
+    #1 use %0              | use R1
+    +9                     | R2 = remat #0 2
+    #2 use %0              | use R2
     #3 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = const 1 !remat
-    +8 R1 = remat #0 1
-    #1 use R1
-    +9 R2 = remat #0 2
-    #2 use R2
-    #3 exit
-)"};
+)")};
   const Judged j(p);
   ASSERT_EQ(j.details.mismatches.size(), 1u);
   EXPECT_EQ(j.details.mismatches[0].inst, ir::InstId(2));
@@ -206,81 +134,47 @@ TEST(MemcheckDetails, AGoodRematIsTrustedBesideABadOne) {
 TEST(MemcheckDetails, TheFastCheckSaysWhereToLook) {
   const auto suspects = [](const Pair& p) { return fast(p).suspects; };
   using Suspects = std::vector<ir::InstId>;
-  const Pair wrong = {kVregs, R"(
+  const Pair wrong = {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #9 use %0, %1
-    #3 use %0
-    #4 use %1
+    #0 %0 = a     | R0 = a
+    #1 %1 = b     | R1 = b
+    #9 use %0, %1 | use R1, R1
+    #3 use %0     | use R1
+    #4 use %1     | use R1
     #5 exit
-)",
-                      R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = b
-    #9 use R1, R1
-    #3 use R1
-    #4 use R1
-    #5 exit
-)"};
+)")};
   EXPECT_EQ(suspects(wrong), Suspects({ir::InstId(3), ir::InstId(9)}));
-  Pair lost = {kVregs, R"(
+  Pair lost = {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 use %0
+    #0 %0 = a | R24 = a
+    #1 use %0 | use R24
     #2 ret
-)",
-               R"(
-  block b0
-    #0 R24 = a
-    #1 use R24
-    #2 ret
-)"};
+)")};
   lost.kind = "device";
   EXPECT_EQ(suspects(lost), Suspects({ir::InstId(2)}));
-  const Pair doubtful = {kVregs, R"(
+  const Pair doubtful = {kVregs, side_by_side(R"(
   block b0
-    #0 @%3 use
+    #0 @%3 use | @P0 use
     #1 exit
-)",
-                         R"(
-  block b0
-    #0 @P0 use
-    #1 exit
-)"};
+)")};
   EXPECT_TRUE(fast(doubtful) == (FastAnswer{Suspects(), {ir::InstId(0)}}));
   // Neither graph concludes that the second write covers the first.
-  const Pair twice = {kVregs, R"(
+  const Pair twice = {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 @%3 %0 = b
-    #2 @%3 %0 = c
-    #3 use %0
+    #0 %0 = a     | R0 = a
+    #1 @%3 %0 = b | @P0 R0 = b
+    #2 @%3 %0 = c | @P0 R0 = c
+    #3 use %0     | use R0
     #4 exit
-)",
-                      R"(
-  block b0
-    #0 R0 = a
-    #1 @P0 R0 = b
-    #2 @P0 R0 = c
-    #3 use R0
-    #4 exit
-)"};
+)")};
   EXPECT_TRUE(fast(twice) == (FastAnswer{Suspects(), {ir::InstId(1), ir::InstId(2)}}));
-  const Pair bad_remat = {kVregs, R"(
+  const Pair bad_remat = {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = const 1 !remat
-    #1 use %0
+    #0 %0 = const 1 !remat | R1 = const 1 !remat
+    +9                     | R0 = remat #0 2
+    #1 use %0              | use R0
     #2 exit
-)",
-                          R"(
-  block b0
-    #0 R1 = const 1 !remat
-    +9 R0 = remat #0 2
-    #1 use R0
-    #2 exit
-)"};
+)")};
   EXPECT_EQ(suspects(bad_remat), std::nullopt);
 }
 
@@ -316,30 +210,18 @@ TEST(MemcheckDetails, TheFastCheckSeesThroughGuards) {
   refilled.after = edit(refilled.after, "#3 @P0", "#3 @!P0");
   EXPECT_FALSE(is_same(refilled));
   // No guard at the read, and one of the two writes on each path.
-  Pair both = {kVregs, R"(
+  Pair both = {kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #8 %1 = q
-    #9 use %1
-    #7 use %0
-    #2 @%3 %0 = b
-    #5 @!%3 %0 = c
-    #3 use %0
+    #0 %3 = p      | P0 = p
+    #1 %0 = a      | R2 = a
+    #8 %1 = q      | R3 = q
+    #9 use %1      | use R3
+    #7 use %0      | use R2
+    #2 @%3 %0 = b  | @P0 R3 = b
+    #5 @!%3 %0 = c | @!P0 R3 = c
+    #3 use %0      | use R3
     #4 exit
-)",
-               R"(
-  block b0
-    #0 P0 = p
-    #1 R2 = a
-    #8 R3 = q
-    #9 use R3
-    #7 use R2
-    #2 @P0 R3 = b
-    #5 @!P0 R3 = c
-    #3 use R3
-    #4 exit
-)"};
+)")};
   EXPECT_TRUE(is_same(both));
   both.before = edit(both.before, "#5 @!%3", "#5 @%3");
   both.after = edit(both.after, "#5 @!P0", "#5 @P0");
@@ -352,69 +234,39 @@ TEST(MemcheckDetails, TheFastCheckSeesThroughGuards) {
 
 TEST(MemcheckDetails, TheFastCheckComparesWordsOfParts) {
   // Neither word is a node, and their lower bytes are the same.
-  expect_category({R"(
-  vreg %0 R b32
-  vreg %1 R b32
-)",
-                   R"(
+  expect_category({side_by_side(R"(
+  vreg %0..%1 R b32
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 %0.h1 = c
-    #3 use %0, %1
+    #0 %0 = a     | R0 = a
+    #1 %1 = b     | R1 = b
+    #2 %0.h1 = c  | R0.h1 = c
+    +9            | R0.h1 = copy R1.h1
+    #3 use %0, %1 | use R0, R1
     #4 exit
-)",
-                   R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = b
-    #2 R0.h1 = c
-    +9 R0.h1 = copy R1.h1
-    #3 use R0, R1
-    #4 exit
-)"},
+)")},
                   kExtra);
 }
 
 // On one path %0 is put together from two defs, on the other undefined; there R0 holds something else behind the last use of that.
 TEST(MemcheckDetails, AWordOfPartsCountsAsDefined) {
-  Pair p = {R"(
-  vreg %0 R b32
-  vreg %1 R b32
+  Pair p = {side_by_side(R"(
+  vreg %0..%1 R b32
   vreg %2 P pred
-)",
-            R"(
   block b0
-    #0 %2 = p
-    #1 cbra %2 -> b1, b2
+    #0 %2 = p            | P0 = p
+    #1 cbra %2 -> b1, b2 | cbra P0 -> b1, b2
   block b1
-    #2 %0 = a
-    #3 %0.h1 = c
+    #2 %0 = a            | R0 = a
+    #3 %0.h1 = c         | R0.h1 = c
     #4 bra -> b3
   block b2
-    #5 %1 = d
-    #6 use %1
+    #5 %1 = d            | R0 = d
+    #6 use %1            | use R0
     #7 bra -> b3
   block b3
-    #8 use %0
+    #8 use %0            | use R0
     #9 exit
-)",
-            R"(
-  block b0
-    #0 P0 = p
-    #1 cbra P0 -> b1, b2
-  block b1
-    #2 R0 = a
-    #3 R0.h1 = c
-    #4 bra -> b3
-  block b2
-    #5 R0 = d
-    #6 use R0
-    #7 bra -> b3
-  block b3
-    #8 use R0
-    #9 exit
-)"};
+)")};
   EXPECT_TRUE(fast_check(Judged(p).all, MemcheckScope::Errors).is_same());
   p.after = edit(p.after, "#3 R0.h1", "#3 R1.h1");
   EXPECT_FALSE(fast_check(Judged(p).all, MemcheckScope::Errors).is_same());

@@ -127,6 +127,22 @@ inline std::string random_program(Random& random, const ProgramShape& shape) {
 // Hand-made pairs, and what memcheck says of them.
 namespace regduel::oracles::testing::memcheck {
 
+using testing::categories;
+using testing::Contains;
+using testing::describe;
+using testing::edit;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::judge_text;
+using testing::Pair;
+using testing::parse_both;
+using testing::parse_function;
+using testing::Programs;
+using testing::side_by_side;
+using testing::UnorderedElementsAre;
+using testing::with;
+
 inline constexpr std::string_view kSpillRefill = "memcheck-1-spill-refill-mismatch";
 inline constexpr std::string_view kRefillUninit = "memcheck-2-refill-reads-uninitialized";
 inline constexpr std::string_view kP2rPattern = "memcheck-3-p2r-r2p-pattern-failure";
@@ -171,56 +187,38 @@ struct Judged {
 
 // Stored by two guarded stores: what R5 held before is stored on no path, but only both guards together say so.
 inline Pair stored_under_two_guards() {
-  return {kVregs, R"(
+  return {kVregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %4 = q
-    #2 %0 = a
-    #3 @%3 %0 = c
-    #4 @%4 %0 = e
-    #5 use %0
+    #0 %3 = p     | P0 = p
+    #1 %4 = q     | P1 = q
+    #2 %0 = a     | R5 = a
+    +20           | spill R5, slot 0
+    +21           | R5 = copy R9
+    #3 @%3 %0 = c | @P0 R5 = c
+    #4 @%4 %0 = e | @P1 R5 = e
+    +22           | @P0 spill R5, slot 0
+    +23           | @P1 spill R5, slot 0
+    +24           | R0 = refill slot 0
+    #5 use %0     | use R0
     #6 exit
-)",
-          R"(
-  block b0
-    #0 P0 = p
-    #1 P1 = q
-    #2 R5 = a
-    +20 spill R5, slot 0
-    +21 R5 = copy R9
-    #3 @P0 R5 = c
-    #4 @P1 R5 = e
-    +22 @P0 spill R5, slot 0
-    +23 @P1 spill R5, slot 0
-    +24 R0 = refill slot 0
-    #5 use R0
-    #6 exit
-)"};
+)")};
 }
 
 inline FastAnswer fast(const Pair& p) { return fast_check(Judged(p).all); }
 
 inline Pair two_spilled() {
-  return {kThreeR, R"(
+  return {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 %2 = c
-    #3 use %0, %1, %2 !write
+    #0 %0 = a                | R0 = a
+    +10                      | spill R0, slot 0
+    #1 %1 = b                | R0 = b
+    +11                      | spill R0, slot 1
+    #2 %2 = c                | R0 = c
+    +12                      | R1 = refill slot 0
+    +13                      | R2 = refill slot 1
+    #3 use %0, %1, %2 !write | use R1, R2, R0 !write
     #4 exit
-)",
-          R"(
-  block b0
-    #0 R0 = a
-    +10 spill R0, slot 0
-    #1 R0 = b
-    +11 spill R0, slot 1
-    #2 R0 = c
-    +12 R1 = refill slot 0
-    +13 R2 = refill slot 1
-    #3 use R1, R2, R0 !write
-    #4 exit
-)"};
+)")};
 }
 
 }  // namespace regduel::oracles::testing::memcheck

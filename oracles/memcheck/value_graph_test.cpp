@@ -25,6 +25,8 @@
 namespace regduel::oracles {
 namespace {
 
+using namespace testing::memcheck;
+
 // A definition's byte: the instruction, its operand, the byte. Operand -1: the instruction destroys. Instruction -1: the entry.
 using Element = std::tuple<std::int64_t, int, int>;
 using Elements = std::set<Element>;
@@ -231,7 +233,7 @@ TEST(ValueGraph, AgreesWithThePlainDataflow) {
     const testing::ProgramShape shape{.is_after = seed % 2 == 1, .has_guards = seed % 3 == 0, .has_packs = seed % 5 < 2};
     const std::string text = testing::random_program(random, shape);
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
-    const ir::Function f = testing::parse_function(text);
+    const ir::Function f = parse_function(text);
     ASSERT_FALSE(f.blocks.empty());
     const Plain plain(f);
     const ir::Cfg cfg(f);
@@ -389,7 +391,7 @@ TEST(ValueGraph, TheSetUnderAGuardOfASparseGraphHasWhatAnyPathBrings) {
     const testing::ProgramShape shape{.is_after = seed % 2 == 1, .has_guards = true, .has_packs = seed % 5 < 2};
     const std::string text = testing::random_program(random, shape);
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
-    const ir::Function f = testing::parse_function(text);
+    const ir::Function f = parse_function(text);
     const ir::Cfg cfg(f);
     Definitions defs(f);
     DefSets sets;
@@ -417,7 +419,7 @@ TEST(ValueGraph, TheSetUnderAGuardOfASparseGraphHasWhatAnyPathBrings) {
 
 // Both have the definition #0 alone.
 TEST(ValueGraph, TwoBitsOfOneWordAreNotAssumedToBeOnePredicate) {
-  const ir::Function f = testing::parse_function(R"(
+  const ir::Function f = parse_function(R"(
 func @f kernel target sm_90 threads 32 allocated
   frame local 0 shared 0
   block b0
@@ -442,7 +444,7 @@ func @f kernel target sm_90 threads 32 allocated
 
 // The predicate is refilled twice from a byte within a word: two nodes, one guard. What R1 held before is stored on no path.
 TEST(ValueGraph, AStoreUnderTheGuardOfItsDefStoresThatAlone) {
-  const ir::Function f = testing::parse_function(R"(
+  const ir::Function f = parse_function(R"(
 func @f kernel target sm_90 threads 32 allocated
   frame local 16 shared 0
   slot 0 local size 1 align 1 offset 5
@@ -475,7 +477,7 @@ func @f kernel target sm_90 threads 32 allocated
 }
 
 TEST(ValueGraph, AWordPutTogetherIsOneElement) {
-  const ir::Function f = testing::parse_function(R"(
+  const ir::Function f = parse_function(R"(
 func @f kernel target sm_90 threads 32 allocated
   frame local 0 shared 0
   block b0
@@ -513,7 +515,7 @@ func @f kernel target sm_90 threads 32 allocated
   for (int k = 1; k <= kMoves; ++k)
     fmt::format_to(std::back_inserter(text), "    +{} R{} = copy R{}\n    #{} use R{}\n", k + kMoves + 1, k % 2, 1 - k % 2, k,
                    k % 2);
-  const ir::Function f = testing::parse_function(text + fmt::format("    #{} exit\n", kMoves + 1));
+  const ir::Function f = parse_function(text + fmt::format("    #{} exit\n", kMoves + 1));
   ASSERT_EQ(f.insts.size(), 2u * kMoves + 2);
   const ir::Cfg cfg(f);
   Definitions defs(f);

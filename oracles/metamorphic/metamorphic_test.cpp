@@ -9,12 +9,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::categories;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using testing::parse_function;
+using namespace testing;
 
 const std::string kProgram = R"(
 func @t kernel target sm_90 threads 32
@@ -125,7 +120,7 @@ MetamorphicResult run(Wrong wrong, When when, int limit = kFree) { return run(On
 
 TEST(Metamorphic, NothingToFind) {
   const MetamorphicResult r = run(Wrong::Nothing, [](const auto&, const auto&, int) { return false; });
-  EXPECT_EQ(r.result.verdict, Verdict::Pass) << testing::describe(r.result);
+  EXPECT_EQ(r.result.verdict, Verdict::Pass) << describe(r.result);
   EXPECT_EQ(r.result.judge, "metamorphic");
 }
 
@@ -165,8 +160,7 @@ TEST(Metamorphic, EachVariantIsCompared) {
   for (const auto& [variant, when] : marks)
     for (const Wrong wrong : {Wrong::Register, Wrong::Impossible, Wrong::Crash, Wrong::IllFormed, Wrong::Claims}) {
       const MetamorphicResult r = run(wrong, when, 8);
-      EXPECT_THAT(categories(r.result), ElementsAre("verdict-changed-" + variant))
-          << static_cast<int>(wrong) << testing::describe(r.result);
+      EXPECT_THAT(categories(r.result), ElementsAre("verdict-changed-" + variant)) << static_cast<int>(wrong) << describe(r.result);
     }
   const MetamorphicResult r = run(Wrong::Register, marks[3].second, 8);
   EXPECT_THAT(r.result.findings.at(0).message, HasSubstr("the judges say pass, and with names they say fail ("));
@@ -201,7 +195,7 @@ func @t kernel target sm_90 threads 32
 )";
   const OneRegisterEach right(Wrong::Nothing, [](const auto&, const auto&, int) { return false; });
   const MetamorphicResult r = run(right, 1, text);
-  EXPECT_EQ(r.result.verdict, Verdict::Pass) << testing::describe(r.result);
+  EXPECT_EQ(r.result.verdict, Verdict::Pass) << describe(r.result);
   // But what was possible must stay so.
   const OneRegisterEach wrong(Wrong::Impossible,
                               [](const auto&, const ir::Limits& limits, int) { return limits.of(ir::RegFile::R) == 3; });
@@ -211,7 +205,7 @@ func @t kernel target sm_90 threads 32
 TEST(Metamorphic, QualityIsObservedNotJudged) {
   const OneRegisterEach high(Wrong::Nothing, [](const auto&, const auto&, int) { return false; }, false);
   const MetamorphicResult r = run(high);
-  EXPECT_EQ(r.result.verdict, Verdict::Pass) << testing::describe(r.result);
+  EXPECT_EQ(r.result.verdict, Verdict::Pass) << describe(r.result);
   EXPECT_THAT(r.observations, Contains(Observation{"unused-vregs", "registers", 7, 10}));
   for (const Observation& o : r.observations) EXPECT_TRUE(o.variant == "unused-vregs" || o.variant == "dead-defs") << o.variant;
 }
@@ -225,7 +219,7 @@ std::vector<Observation> spills_of(const MetamorphicResult& r) {
 
 TEST(Metamorphic, EachFigureIsObserved) {
   const MetamorphicResult more = run(Wrong::Spills, [](const ir::Function& f, const auto&, int) { return f.name != "t"; });
-  EXPECT_EQ(more.result.verdict, Verdict::Pass) << testing::describe(more.result);
+  EXPECT_EQ(more.result.verdict, Verdict::Pass) << describe(more.result);
   EXPECT_THAT(spills_of(more),
               ElementsAre(Observation{"names", "spill_store_bytes", 0, 4}, Observation{"names", "spill_load_bytes", 0, 8},
                           Observation{"names", "weighted_spill_bytes", 0, 12}));

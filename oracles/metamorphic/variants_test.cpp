@@ -9,7 +9,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::parse_function;
+using namespace testing;
 
 const std::string kBefore = R"(
 func @t kernel target sm_90 threads 32

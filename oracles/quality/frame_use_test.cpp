@@ -1,5 +1,7 @@
 #include "oracles/quality/frame_use.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "ir/text/text.h"
@@ -18,6 +20,12 @@ func @f kernel target sm_90 threads 32 allocated
   const ir::Function& f = module->functions[0];
   return most_bytes_in_use(f, ir::Cfg(f), ir::MemSpace::Local);
 }
+
+const std::string kTwoSlots = R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  block b0
+)";
 
 TEST(FrameUse, OneAfterTheOtherIsOneAtATime) {
   EXPECT_EQ(local_use(R"(
@@ -69,10 +77,7 @@ TEST(FrameUse, AValueStaysAcrossALoop) {
 }
 
 TEST(FrameUse, AGuardedStoreLeavesTheOldBytes) {
-  EXPECT_EQ(local_use(R"(
-  slot 0 local size 4 align 4 offset 0
-  slot 1 local size 4 align 4 offset 4
-  block b0
+  EXPECT_EQ(local_use(kTwoSlots + R"(
     +0 spill R0, slot 0
     +1 spill R0, slot 1
     +2 R1 = refill slot 1
@@ -82,10 +87,7 @@ TEST(FrameUse, AGuardedStoreLeavesTheOldBytes) {
 )"),
             8);
   // Without the guard nothing is in slot 0 until it is written again.
-  EXPECT_EQ(local_use(R"(
-  slot 0 local size 4 align 4 offset 0
-  slot 1 local size 4 align 4 offset 4
-  block b0
+  EXPECT_EQ(local_use(kTwoSlots + R"(
     +0 spill R0, slot 0
     +1 spill R0, slot 1
     +2 R1 = refill slot 1
@@ -97,10 +99,7 @@ TEST(FrameUse, AGuardedStoreLeavesTheOldBytes) {
 }
 
 TEST(FrameUse, WhatNoPathHasStoredIsNotThere) {
-  EXPECT_EQ(local_use(R"(
-  slot 0 local size 4 align 4 offset 0
-  slot 1 local size 4 align 4 offset 4
-  block b0
+  EXPECT_EQ(local_use(kTwoSlots + R"(
     +0 spill R0, slot 0
     +1 R1 = refill slot 0
     +2 R1 = refill slot 1
@@ -110,10 +109,7 @@ TEST(FrameUse, WhatNoPathHasStoredIsNotThere) {
 }
 
 TEST(FrameUse, AValueIsNeededInTheBlocksBehind) {
-  EXPECT_EQ(local_use(R"(
-  slot 0 local size 4 align 4 offset 0
-  slot 1 local size 4 align 4 offset 4
-  block b0
+  EXPECT_EQ(local_use(kTwoSlots + R"(
     +0 spill R0, slot 0
     #1 bra -> b1
   block b1
@@ -129,10 +125,7 @@ TEST(FrameUse, AValueIsNeededInTheBlocksBehind) {
 
 // What the latch stores is in memory behind the loop too, and what the header refills is needed in the latch.
 TEST(FrameUse, BackEdges) {
-  EXPECT_EQ(local_use(R"(
-  slot 0 local size 4 align 4 offset 0
-  slot 1 local size 4 align 4 offset 4
-  block b0
+  EXPECT_EQ(local_use(kTwoSlots + R"(
     #0 bra -> b1
   block b1
     #1 cbra P0 -> b2, b3
@@ -146,10 +139,7 @@ TEST(FrameUse, BackEdges) {
     #7 exit
 )"),
             8);
-  EXPECT_EQ(local_use(R"(
-  slot 0 local size 4 align 4 offset 0
-  slot 1 local size 4 align 4 offset 4
-  block b0
+  EXPECT_EQ(local_use(kTwoSlots + R"(
     +0 spill R0, slot 0
     #1 bra -> b1
   block b1

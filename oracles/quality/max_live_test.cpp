@@ -12,6 +12,8 @@
 namespace regduel::oracles {
 namespace {
 
+using namespace testing;
+
 using ir::BlockId;
 using ir::Function;
 using ir::Inst;

@@ -9,10 +9,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::categories;
-using ::testing::ElementsAre;
-using testing::judge_text;
-using testing::parse_function;
+using namespace testing;
 
 int max_live_r(const std::string& body) {
   const ir::Function f = parse_function("func @t kernel target sm_90 threads 32\n" + body);
@@ -144,25 +141,8 @@ TEST(MaxLive, AnAccumulatorIsLiveAroundItsLoop) {
             4);
 }
 
-const std::string kBefore = R"(
+const auto [kBefore, kAfter] = side_by_side(R"(
 func @t kernel target sm_90 threads 256
-  vreg %0 R b64
-  vreg %1 R b32
-  vreg %2 P pred
-  block b0
-    #0 %0 = a 1
-    #1 %1 = copy %0.lo
-    #2 %2 = p 1
-    #3 bra -> b1
-  block b1
-    #4 use %0, %1
-    #5 cbra %2 -> b1, b2
-  block b2
-    #6 call "f" clobbers R0:R99
-    #7 exit
-)";
-const std::string kAfter = R"(
-func @t kernel target sm_90 threads 256 allocated
   frame local 8 shared 4
   vreg %0 R b64
   vreg %1 R b32
@@ -170,23 +150,23 @@ func @t kernel target sm_90 threads 256 allocated
   slot 0 local size 8 align 8 offset 0
   slot 1 shared size 4 align 4 offset 0
   block b0
-    #0 R2:R3 = a 1
-    +10 spill R2:R3, slot 0
-    #1 spill R2, slot 1
-    #2 P1 = p 1
+    #0 %0 = a 1          | R2:R3 = a 1
+    +10                  | spill R2:R3, slot 0
+    #1 %1 = copy %0.lo   | spill R2, slot 1
+    #2 %2 = p 1          | P1 = p 1
     #3 bra -> b1
   block b1
-    +11 R2 = refill slot 1
-    +12 R4:R5 = refill slot 0
-    #4 use R4:R5, R2
-    #5 cbra P1 -> b3, b2
+    +11                  | R2 = refill slot 1
+    +12                  | R4:R5 = refill slot 0
+    #4 use %0, %1        | use R4:R5, R2
+    #5 cbra %2 -> b1, b2 | cbra P1 -> b3, b2
   block b2
     #6 call "f" clobbers R0:R99
     #7 exit
   block b3 edge b1 -> b1
-    +13 R40, R2 = copy R2, R2
-    +14 bra -> b1
-)";
+    +13                  | R40, R2 = copy R2, R2
+    +14                  | bra -> b1
+)");
 
 TEST(Quality, CountsWhatIsThere) {
   const ir::Function before = parse_function(kBefore), after = parse_function(kAfter);
@@ -214,49 +194,32 @@ TEST(Quality, CountsWhatIsThere) {
 
 // Frequencies and depths that are given count, not those that the loops would have; on an edge that of its rarer end.
 TEST(Quality, WeighsByGivenFrequenciesAndCountsTheRest) {
-  const ir::Function before = parse_function(R"(
+  const auto [before, after] = parse_both(R"(
 func @t kernel target sm_90 threads 96
-  vreg %0 R b32
-  vreg %1 P pred
-  vreg %2 R b32
-  block b0 freq 7
-    #0 %0 = const 5 !remat
-    #1 %1 = p 1
-    #2 %2 = copy %0
-    #3 bra -> b1
-  block b1 depth 2
-    #4 %2 = copy %0
-    #5 cbra %1 -> b1, b2
-  block b2
-    #6 use %2
-    #7 exit
-)");
-  const ir::Function after = parse_function(R"(
-func @t kernel target sm_90 threads 96 allocated
   frame local 24 shared 600
   vreg %0 R b32
   vreg %1 P pred
   vreg %2 R b32
   block b0 freq 7
-    #0 const !remat !deleted
-    #1 P0 = p 1
-    +20 R0 = remat #0 5
-    #2 R1 = copy R0
-    +21 R3{inout} = p2r P0
-    +22 P0 = r2p R3
-    +23 R3{inout} = bit_spill P0, 4
-    #3 bra -> b3
+    #0 %0 = const 5 !remat | const !remat !deleted
+    #1 %1 = p 1            | P0 = p 1
+    +20                    | R0 = remat #0 5
+    #2 %2 = copy %0        | R1 = copy R0
+    +21                    | R3{inout} = p2r P0
+    +22                    | P0 = r2p R3
+    +23                    | R3{inout} = bit_spill P0, 4
+    #3 bra -> b1           | bra -> b3
   block b1 depth 2
-    +24 R0 = remat #0 5
-    #4 R1 = copy R0
-    +25 P0 = bit_refill R3, 4
-    #5 cbra P0 -> b1, b2
+    +24                    | R0 = remat #0 5
+    #4 %2 = copy %0        | R1 = copy R0
+    +25                    | P0 = bit_refill R3, 4
+    #5 cbra %1 -> b1, b2   | cbra P0 -> b1, b2
   block b2
-    #6 use R1
+    #6 use %2              | use R1
     #7 exit
   block b3 edge b0 -> b1
-    +26 R4 = copy R1
-    +27 bra -> b1
+    +26                    | R4 = copy R1
+    +27                    | bra -> b1
 )");
   const Measures m = measure({before, *ir::find_target("sm_90")}, after);
   EXPECT_EQ(m.kept_copies, 2);

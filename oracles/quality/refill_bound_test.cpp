@@ -5,8 +5,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::edit;
-using testing::parse_function;
+using namespace testing;
 
 // %0 to %3 in turn, then each read once: with three registers one of them goes. With two, %3 and one of %0 and %1 are there at #4,
 // which puts %3 out.
@@ -27,7 +26,7 @@ block b0
 
 std::optional<std::int64_t> bound(const std::string& text, int registers) {
   const ir::Function f = parse_function(text);
-  return fewest_refill_bytes(f, *ir::find_target(f.target), testing::limits_of(f, registers));
+  return fewest_refill_bytes(f, *ir::find_target(f.target), limits_of(f, registers));
 }
 
 TEST(RefillBound, WhatIsReadAgainLastGoes) {

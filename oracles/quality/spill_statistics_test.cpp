@@ -7,7 +7,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::parse_function;
+using namespace testing;
 
 SpillStatistics statistics_of(const std::string& slots, const std::string& body) {
   const std::string head = "func @f kernel target sm_90 threads 32";

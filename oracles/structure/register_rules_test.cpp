@@ -9,32 +9,30 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::categories;
-using ::testing::ElementsAre;
-using testing::judge_text;
+using namespace testing;
+
+const std::string kHead = "func @t kernel target sm_90 threads 32\n";
+
+// What structure finds in a pair of kernels, given side by side from their declarations on.
+std::vector<std::string> found(const std::string& text, int registers = 255) {
+  return categories(judge_text(structure_judge(), side_by_side(kHead + text), registers));
+}
 
 TEST(Structure, PartsOfOnePairAreApart) {
-  const std::string before = R"(
+  const auto [before, after] = side_by_side(R"(
 func @t kernel target sm_90 threads 32
   vreg %0 R b64
   block b0
-    #0 %0.lo, %0.hi = two 1
+    #0 %0.lo, %0.hi = two 1 | R2:R3.lo, R2:R3.hi = two 1
     #1 exit
-)";
-  const std::string after = R"(
-func @t kernel target sm_90 threads 32 allocated
-  vreg %0 R b64
-  block b0
-    #0 R2:R3.lo, R2:R3.hi = two 1
-    #1 exit
-)";
+)");
   EXPECT_EQ(judge_text(structure_judge(), before, after).verdict, Verdict::Pass);
 }
 
 TEST(Structure, ReservedRegistersAreNotForUse) {
   const auto target = ir::parse_target(R"({"name": "tiny", "units": {"R": 8, "P": 2}, "reserved": ["R3"]})");
   ASSERT_TRUE(target.has_value()) << to_string(target.error());
-  const ir::Function before = testing::parse_function(R"(
+  const ir::Function before = parse_function(R"(
 func @t kernel target tiny threads 32
   vreg %0 R b32
   block b0
@@ -42,7 +40,7 @@ func @t kernel target tiny threads 32
     #1 exit
 )");
   const auto judged = [&](const std::string& reg) {
-    const ir::Function after = testing::parse_function(R"(
+    const ir::Function after = parse_function(R"(
 func @t kernel target tiny threads 32 allocated
   vreg %0 R b32
   block b0
@@ -64,14 +62,14 @@ TEST(Structure, HalvesOfPredicateRegisters) {
   vreg %1 P pred
 )",
                     head = "func @t kernel target tiny threads 32";
-  const ir::Function before = testing::parse_function(head + " predicate_halves\n" + vregs + R"(
+  const ir::Function before = parse_function(head + " predicate_halves\n" + vregs + R"(
   block b0
     #0 %0, %1 = setp
     #1 exit
 )");
   const auto judged = [&](const std::string& words, const std::string& one, const std::string& other) {
-    const ir::Function after = testing::parse_function(head + words + " allocated\n" + vregs + "  block b0\n    #0 " + one + ", " +
-                                                       other + " = setp\n    #1 exit\n");
+    const ir::Function after = parse_function(head + words + " allocated\n" + vregs + "  block b0\n    #0 " + one + ", " + other +
+                                              " = setp\n    #1 exit\n");
     std::vector<std::string> found;
     for (const Finding& f : structure_judge().judge({before, after, *target, ir::Limits::of(*target), nullptr}).findings)
       found.push_back(f.category + ": " + f.message);
@@ -106,37 +104,26 @@ TEST(Structure, ARefilledTupleHasAsManyUnitsAsAVregCanHave) {
 
 // A copy does not go to memory: it may be of any registers.
 TEST(Structure, AnInsertedCopyIsOfAnyRegisters) {
-  const std::string head = "func @t kernel target sm_90 threads 32", body = "  block b0\n";
-  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + body + "    #0 exit\n",
-                                    head + " allocated\n" + body + "    +1 R1:R2 = copy R5:R6\n    #0 exit\n")),
+  EXPECT_THAT(found(R"(
+  block b0
+    +1 R1:R2 = copy R5:R6
+    #0 exit
+)"),
               ElementsAre());
 }
 
 // A pair that a vreg may have anywhere may go to memory from anywhere.
 TEST(Structure, ARefilledTupleIsAlignedAsAVregOfThatSize) {
-  const std::string head = "func @t kernel target sm_90 threads 32";
-  const auto judged = [&](const std::string& declared) {
-    return categories(judge_text(structure_judge(), head + "\n" + declared + R"(
-  block b0
-    #0 exit
-)",
-                                 head + " allocated\n  frame local 8 shared 0\n" + declared + R"(
+  const auto judged = [](const std::string& other) {
+    return found("  frame local 8 shared 0\n  vreg %0 R b64\n" + other + R"(
   slot 0 local size 8 align 8 offset 0
   block b0
     +1 R1:R2 = refill slot 0
     #0 exit
-)"));
+)");
   };
-  EXPECT_THAT(judged(R"(
-  vreg %0 R b64
-  vreg %1 R b32 align 1
-)"),
-              ElementsAre("register-alignment"));
-  EXPECT_THAT(judged(R"(
-  vreg %0 R b64
-  vreg %1 R b64 align 1
-)"),
-              ElementsAre());
+  EXPECT_THAT(judged("  vreg %1 R b32 align 1\n"), ElementsAre("register-alignment"));
+  EXPECT_THAT(judged("  vreg %1 R b64 align 1\n"), ElementsAre());
 }
 
 // A register that all threads of a warp share takes what is the same in all of them.
@@ -204,79 +191,42 @@ TEST(Structure, UniformRegistersTakeUniformValues) {
 }
 
 TEST(Structure, NoVregIsLeft) {
-  const std::string declared = R"(
-  vreg %0 R b32
-  vreg %1 R b32
-)",
-                    head = "func @t kernel target sm_90 threads 32";
-  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + declared + R"(
+  EXPECT_THAT(found(R"(
+  vreg %0..%1 R b32
   block b0
-    #0 %0 = a
-    #1 use %0 !write
+    #0 %0 = a        | R0 = a
+    #1 use %0 !write | use %0 !write
     #2 exit
-)",
-                                    head + " allocated\n" + declared + R"(
-  block b0
-    #0 R0 = a
-    #1 use %0 !write
-    #2 exit
-)")),
+)"),
               ElementsAre("unallocated-operand"));
 }
 
 TEST(Structure, AnArchitecturalRegisterIsThatOfItsVregAlone) {
-  const std::string declared = R"(
-  vreg %0 R b32
-  vreg %1 R b32 fixed R5 architectural
-)",
-                    head = "func @t kernel target sm_90 threads 32";
-  const auto judged = [&](const std::string& before, const std::string& after) {
-    return categories(judge_text(structure_judge(), head + "\n" + declared + "  block b0\n" + before + "    #9 exit\n",
-                                 head + " allocated\n" + declared + "  block b0\n" + after + "    #9 exit\n", 4));
+  const auto judged = [](const std::string& body) {
+    return found("  vreg %0 R b32\n  vreg %1 R b32 fixed R5 architectural\n  block b0\n" + body + "    #9 exit\n", 4);
   };
-  const std::string before = R"(
-    #0 %0 = a
-    #1 st %0, %1 !write
-    #2 %1 = b
-)";
-  EXPECT_THAT(judged(before, R"(
-    #0 R0 = a
-    #1 st R0, R5 !write
-    #2 R5 = b
-)"),
-              ElementsAre());
-  EXPECT_THAT(judged(before, R"(
-    #0 R0 = a
-    +20 R1 = copy R5
-    #1 st R0, R5 !write
-    #2 R5 = b
-)"),
-              ElementsAre());
-  EXPECT_THAT(judged(before, R"(
-    #0 R0 = a
-    +20 R5 = copy R0
-    #1 st R0, R5 !write
-    #2 R5 = b
-)"),
-              ElementsAre("architectural-register"));
-  EXPECT_THAT(judged("    #0 %0 = a\n", "    #0 R5 = a\n"), ::testing::Contains("architectural-register"));
+  const auto with_inserted = [&](const std::string& inserted) {
+    return judged(R"(
+    #0 %0 = a           | R0 = a
+)" + inserted + R"(
+    #1 st %0, %1 !write | st R0, R5 !write
+    #2 %1 = b           | R5 = b
+)");
+  };
+  EXPECT_THAT(with_inserted(""), ElementsAre());
+  EXPECT_THAT(with_inserted("    +20 R1 = copy R5\n"), ElementsAre());
+  EXPECT_THAT(with_inserted("    +20 R5 = copy R0\n"), ElementsAre("architectural-register"));
+  EXPECT_THAT(judged("    #0 %0 = a | R5 = a\n"), Contains("architectural-register"));
 }
 
 // Slots may be declared in any order, and one may lie inside another.
 TEST(Structure, SlotsInAnyOrderAreApart) {
-  const std::string before = R"(
-func @t kernel target sm_90 threads 32
-  block b0
-    #0 exit
-)";
-  const auto judged = [&](const std::string& slots) {
-    return categories(judge_text(structure_judge(), before, R"(
-func @t kernel target sm_90 threads 32 allocated
-  frame local 16 shared 4
-)" + slots + R"(
-  block b0
-    #0 exit
-)"));
+  // Of each list of slots, what is found, once a slot.
+  const auto judged = [](const std::string& slots) {
+    std::vector<std::string> list;
+    const Programs both = side_by_side(kHead + "  frame local 16 shared 4\n" + slots + "  block b0\n    #0 exit\n");
+    for (const Finding& f : judge_text(structure_judge(), both).findings) list.push_back(f.category);
+    return list;
   };
   EXPECT_THAT(judged(R"(
   slot 0 local size 8 align 4 offset 8
@@ -293,64 +243,33 @@ func @t kernel target sm_90 threads 32 allocated
   slot 1 local size 4 align 4 offset 0
   slot 2 local size 4 align 4 offset 8
 )"),
-              ElementsAre("slot-overlap"));
+              ElementsAre("slot-overlap", "slot-overlap"));
   // The last byte of one is taken again by the next but one.
-  const auto finding_count = [&](const std::string& slots) {
-    return judge_text(structure_judge(), before, R"(
-func @t kernel target sm_90 threads 32 allocated
-  frame local 16 shared 4
-)" + slots + R"(
-  block b0
-    #0 exit
-)")
-        .findings.size();
-  };
-  EXPECT_EQ(finding_count(R"(
-  slot 0 local size 16 align 4 offset 0
-  slot 1 local size 4 align 4 offset 0
-  slot 2 local size 4 align 4 offset 8
-)"),
-            2u);
-  EXPECT_EQ(finding_count(R"(
+  EXPECT_THAT(judged(R"(
   slot 0 local size 4 align 4 offset 0
   slot 1 local size 8 align 4 offset 4
   slot 2 local size 4 align 4 offset 8
 )"),
-            1u);
+              ElementsAre("slot-overlap"));
 }
 
 TEST(Structure, AnArchitecturalVRegIsBoundToNoLimit) {
-  const std::string vreg = R"(
-  vreg %0 R b32 fixed R200 architectural
-  block b0
-    #0 use )";
-  const std::string head = "func @t kernel target sm_90 threads 32";
-  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + vreg + "%0\n    #1 exit\n",
-                                    head + " allocated\n" + vreg + "R200\n    #1 exit\n", 16)),
-              ElementsAre());
-  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + vreg + "%0\n    #1 exit\n",
-                                    head + " allocated\n" + vreg + "R201\n    #1 exit\n", 16)),
-              ElementsAre("fixed-register"));
+  const auto judged = [](const std::string& reg) {
+    return found("  vreg %0 R b32 fixed R200 architectural\n  block b0\n    #0 use %0 | use " + reg + "\n    #1 exit\n", 16);
+  };
+  EXPECT_THAT(judged("R200"), ElementsAre());
+  EXPECT_THAT(judged("R201"), ElementsAre("fixed-register"));
 }
 
 TEST(Structure, ACopyInMemoryKeepsItsRegister) {
-  const std::string body = R"(
-  vreg %0 R b64
-  vreg %1 R b64
-)";
-  const std::string before = "func @t kernel target sm_90 threads 32\n" + body + R"(
-  block b0
-    #0 %0 = copy %1
-    #1 exit
-)";
-  const auto judged = [&](const std::string& inst) {
-    return categories(judge_text(structure_judge(), before, R"(
-func @t kernel target sm_90 threads 32 allocated
+  const auto judged = [](const std::string& inst) {
+    return found(R"(
   frame local 8 shared 0
-)" + body + R"(
+  vreg %0..%1 R b64
   slot 0 local size 8 align 8 offset 0
   block b0
-    #0 )" + inst + "\n    #1 exit\n"));
+    #0 %0 = copy %1 | )" +
+                 inst + "\n    #1 exit\n");
   };
   EXPECT_THAT(judged("spill R2:R3, slot 0"), ElementsAre());
   EXPECT_THAT(judged("spill R3:R4, slot 0"), ElementsAre("register-alignment"));
@@ -358,29 +277,17 @@ func @t kernel target sm_90 threads 32 allocated
 }
 
 TEST(Structure, AKeptPhiHasTheOperandsOfItsPredecessors) {
-  const std::string body = R"(
-  vreg %0 R b64
-  vreg %1 R b64
-)";
-  const std::string head = "func @t kernel target sm_90 threads 32";
-  const std::string flow = R"(
-  block b0
-    #0 cbra P0 -> b2, b1
-  block b1
-    #1 bra -> b2
-  block b2
-    #2 )";
-  const std::string before = head + "\n" + body + R"(
+  const auto judged = [](const std::string& phi) {
+    return found(R"(
+  vreg %0..%1 R b64
   vreg %2 P pred
   block b0
-    #0 cbra %2 -> b2, b1
+    #0 cbra %2 -> b2, b1         | cbra P0 -> b2, b1
   block b1
     #1 bra -> b2
   block b2
-)" + "    #2 %0 = phi b1: %1, b0: %0\n    #3 exit\n";
-  const auto judged = [&](const std::string& phi) {
-    return categories(judge_text(structure_judge(), before,
-                                 head + " allocated\n" + body + "  vreg %2 P pred\n" + flow + phi + "\n    #3 exit\n"));
+    #2 %0 = phi b1: %1, b0: %0   | )" +
+                 phi + "\n    #3 exit\n");
   };
   EXPECT_THAT(judged("R2:R3 = phi b1: R2:R3, b0: R2:R3"), ElementsAre());
   EXPECT_THAT(judged("R2:R3 = phi b0: R2:R3, b1: R2:R3"), ElementsAre());
@@ -411,13 +318,13 @@ func @t kernel target sm_90 threads 32 allocated
 TEST(Structure, APackHasBitsForThirtyTwoPredicates) {
   const auto target = ir::parse_target(R"({"name": "many", "units": {"R": 8, "P": 40}})");
   ASSERT_TRUE(target.has_value()) << to_string(target.error());
-  const ir::Function before = testing::parse_function(R"(
+  const ir::Function before = parse_function(R"(
 func @t kernel target many threads 32
   block b0
     #0 exit
 )");
   const auto judged = [&](const std::string& inst) {
-    const ir::Function after = testing::parse_function(R"(
+    const ir::Function after = parse_function(R"(
 func @t kernel target many threads 32 allocated
   block b0
     +9 )" + inst + "\n    #0 exit\n");

@@ -7,51 +7,10 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::categories;
-using testing::describe;
-using testing::edit;
-using ::testing::ElementsAre;
-using testing::judge_text;
+using namespace testing;
 
-const std::string kBefore = R"(
+const auto [kBefore, kAfter] = side_by_side(R"(
 func @t kernel target sm_90 threads 32
-  vreg %0 R b64
-  vreg %1 R b32
-  vreg %2 P pred
-  vreg %3 R b32
-  vreg %4 R b16 alias %1.h1
-  vreg %5 R b32
-  vreg %6 R b32 fixed R4
-  vreg %7 UR b32 name "u"
-  vreg %8 R b16
-  block b0 depth 0
-    #0 %0 = ld.param "base" !read !readonly !remat
-    #1 %1 = const 5 !remat
-    #2 %2 = setp %1, %0.lo
-    #3 @!%2 %1 = add %1, 1
-    #4 %3, %5 = two %1
-    #5 %5{early} = loop %1, %3
-    #6 %3{inout} = fma %1
-    #7 %5{tied 1} = mad %3, %1
-    #8 %6 = copy %5
-    #9 %5{=R0} = call "f", %6{=R4}, !%2 clobbers R0:R3
-    #10 cbra %2 -> b1, b2
-  block b1 depth 1
-    #11 %3 = phi b0: %5, b1: %3
-    #12 st %0, %4 !write
-    #13 %8 = half %3
-    #14 mbra %3 -> b1, b2
-  block b2 depth 0
-    #15 %7 = copy %5
-    #16 use %7
-    #17 exit
-  block b3 depth 0
-    #18 use %1
-    #19 exit
-)";
-
-const std::string kAfter = R"(
-func @t kernel target sm_90 threads 32 allocated
   frame local 16 shared 8
   vreg %0 R b64
   vreg %1 R b32
@@ -66,47 +25,47 @@ func @t kernel target sm_90 threads 32 allocated
   slot 1 local size 4 align 4 offset 8
   slot 2 shared size 8 align 4 offset 0
   block b0 depth 0
-    #0 R8:R9 = ld.param "base" !read !readonly !remat
-    +40 spill R8:R9, slot 0
-    #1 const !remat !deleted
-    +41 R5 = remat #1 5
-    #2 P0 = setp R5, R8:R9.lo
-    +42 R10{inout} = p2r P0
-    +43 @P0 spill R5, slot 2 + 4
-    +44 R10{inout} = bit_spill P0, 31
-    #3 @!P0 R5 = add R5, 1
-    #4 R6, R7 = two R5
-    #5 R7 = loop R5, R6
-    #6 R6{inout} = fma R5
-    #7 R6 = mad R6, R5
-    #8 spill R6, slot 1
-    +45 R4 = refill slot 1
-    #9 R0 = call "f", R4, !P0 clobbers R0:R3
-    #10 cbra P0 -> b4, b2
+    #0 %0 = ld.param "base" !read !readonly !remat | R8:R9 = ld.param "base" !read !readonly !remat
+    +40                         | spill R8:R9, slot 0
+    #1 %1 = const 5 !remat      | const !remat !deleted
+    +41                         | R5 = remat #1 5
+    #2 %2 = setp %1, %0.lo      | P0 = setp R5, R8:R9.lo
+    +42                         | R10{inout} = p2r P0
+    +43                         | @P0 spill R5, slot 2 + 4
+    +44                         | R10{inout} = bit_spill P0, 31
+    #3 @!%2 %1 = add %1, 1      | @!P0 R5 = add R5, 1
+    #4 %3, %5 = two %1          | R6, R7 = two R5
+    #5 %5{early} = loop %1, %3  | R7 = loop R5, R6
+    #6 %3{inout} = fma %1       | R6{inout} = fma R5
+    #7 %5{tied 1} = mad %3, %1  | R6 = mad R6, R5
+    #8 %6 = copy %5             | spill R6, slot 1
+    +45                         | R4 = refill slot 1
+    #9 %5{=R0} = call "f", %6{=R4}, !%2 clobbers R0:R3 | R0 = call "f", R4, !P0 clobbers R0:R3
+    #10 cbra %2 -> b1, b2       | cbra P0 -> b4, b2
   block b1 depth 1
-    #11 phi !deleted
-    +46 R8:R9 = refill slot 0
-    #12 st R8:R9, R5.h1 !write
-    #13 R7 = half R6
-    #14 mbra R6 -> b1, b5
+    #11 %3 = phi b0: %5, b1: %3 | phi !deleted
+    +46                         | R8:R9 = refill slot 0
+    #12 st %0, %4 !write        | st R8:R9, R5.h1 !write
+    #13 %8 = half %3            | R7 = half R6
+    #14 mbra %3 -> b1, b2       | mbra R6 -> b1, b5
   block b2 depth 0
-    +47 P0 = r2p R10
-    +48 P1 = bit_refill R10, 31
-    #15 UR0 = copy R0
-    #16 use UR0
+    +47                         | P0 = r2p R10
+    +48                         | P1 = bit_refill R10, 31
+    #15 %7 = copy %5            | UR0 = copy R0
+    #16 use %7                  | use UR0
     #17 exit
   block b3 depth 0
-    #18 use R5
+    #18 use %1                  | use R5
     #19 exit
   block b4 edge b0 -> b1
-    +50 R6 = copy R0
-    +51 bra -> b1
+    +50                         | R6 = copy R0
+    +51                         | bra -> b1
   block b5 edge b1 -> b2
-    +52 R0, R6 = copy R6, R0
-    +53 bra -> b6
+    +52                         | R0, R6 = copy R6, R0
+    +53                         | bra -> b6
   block b6 edge b1 -> b2
-    +54 bra -> b2
-)";
+    +54                         | bra -> b2
+)");
 
 TEST(Structure, AcceptsAnAllocationThatKeepsEveryRule) {
   const JudgeResult r = judge_text(structure_judge(), kBefore, kAfter, 11);

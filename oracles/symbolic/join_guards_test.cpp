@@ -8,13 +8,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::expect_category;
-using testing::expect_pass;
-using testing::judge;
-using testing::kAndP;
-using testing::kLost;
-using testing::Pair;
-using testing::with;
+using namespace testing;
 
 TEST(SymbolicJoinTest, GuardedDefsSurviveJoins) {
   const std::string vregs = R"(
@@ -24,47 +18,27 @@ TEST(SymbolicJoinTest, GuardedDefsSurviveJoins) {
   vreg %3 P pred
   vreg %4 P pred
 )";
-  const Pair p = {vregs, R"(
+  const Pair p = {vregs, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 @%3 %0 = b
-    #3 cbra %3 -> b1, b2
+    #0 %3 = p            | P0 = p
+    #1 %0 = a            | R0 = a
+    #2 @%3 %0 = b        | @P0 R0 = b
+    +9                   | spill R0.b0, slot 0
+    #3 cbra %3 -> b1, b2 | cbra P0 -> b1, b2
   block b1
     #4 bra -> b2
   block b2
-    #5 use %0 !write
+    +8                   | R1.b0 = refill slot 0
+    #5 use %0 !write     | use R1 !write
     #6 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    #2 @P0 R0 = b
-    +9 spill R0.b0, slot 0
-    #3 cbra P0 -> b1, b2
-  block b1
-    #4 bra -> b2
-  block b2
-    +8 R1.b0 = refill slot 0
-    #5 use R1 !write
-    #6 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "    #4 bra", "    +7 spill R9, slot 0\n    #4 bra"), kLost);
 }
 
 // A branch in between that changes neither the predicate nor what it chose.
 const std::string kDiamond = R"(
-    #20 cbra %4 -> b1, b2
-  block b1
-    #21 bra -> b3
-  block b2
-    #22 bra -> b3
-  block b3
-)";
-const std::string kDiamondAfter = R"(
-    #20 cbra P1 -> b1, b2
+    #20 cbra %4 -> b1, b2 | cbra P1 -> b1, b2
   block b1
     #21 bra -> b3
   block b2
@@ -73,26 +47,19 @@ const std::string kDiamondAfter = R"(
 )";
 
 TEST(SymbolicJoinTest, AStoreUnderTheGuardOfItsDefMayStandBehindAJoin) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %3 = p
-    #2 %4 = q
-    #3 @%3 %0 = b
-)" + kDiamond + "    #4 use %0 !write\n    #5 exit\n",
-                  R"(
-  block b0
-    #0 R0 = a
-    +30 spill R0, slot 0
-    #1 P0 = p
-    #2 P1 = q
-    #3 @P0 R5 = b
-)" + kDiamondAfter + R"(
-    +31 @P0 spill R5, slot 0
-    +32 R0 = refill slot 0
-    #4 use R0 !write
+    #0 %0 = a        | R0 = a
+    +30              | spill R0, slot 0
+    #1 %3 = p        | P0 = p
+    #2 %4 = q        | P1 = q
+    #3 @%3 %0 = b    | @P0 R5 = b
+)" + kDiamond + R"(
+    +31              | @P0 spill R5, slot 0
+    +32              | R0 = refill slot 0
+    #4 use %0 !write | use R0 !write
     #5 exit
-)"};
+)")};
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "+31 @P0", "+31 @!P0")).verdict, Verdict::Fail);
   EXPECT_EQ(judge(with(p, "+31 @P0", "+31 @P1")).verdict, Verdict::Fail);
@@ -101,31 +68,20 @@ TEST(SymbolicJoinTest, AStoreUnderTheGuardOfItsDefMayStandBehindAJoin) {
 }
 
 TEST(SymbolicJoinTest, ARefillUnderAGuardServesAUseUnderItBehindAJoin) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %3 = p
-    #2 %4 = q
-    #6 %1 = c
+    #0 %0 = a            | R0 = a
+    +30                  | spill R0, slot 0
+    #1 %3 = p            | P0 = p
+    #2 %4 = q            | P1 = q
+    #6 %1 = c            | R0 = c
+    +34                  | R1 = copy R0
+    +31                  | @P0 R0 = refill slot 0
 )" + kDiamond + R"(
-    #4 @%3 use %0 !write
-    #7 use %1 !write
+    #4 @%3 use %0 !write | @P0 use R0 !write
+    #7 use %1 !write     | use R1 !write
     #5 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = a
-    +30 spill R0, slot 0
-    #1 P0 = p
-    #2 P1 = q
-    #6 R0 = c
-    +34 R1 = copy R0
-    +31 @P0 R0 = refill slot 0
-)" + kDiamondAfter + R"(
-    #4 @P0 use R0 !write
-    #7 use R1 !write
-    #5 exit
-)"};
+)")};
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "+31 @P0", "+31 @!P0")).verdict, Verdict::Fail);
   EXPECT_EQ(judge(with(p, "#21 bra", "+33 R0 = copy R1\n    #21 bra")).verdict, Verdict::Fail);
@@ -133,22 +89,17 @@ TEST(SymbolicJoinTest, ARefillUnderAGuardServesAUseUnderItBehindAJoin) {
 
 // The predicate is none of the program's names any more.
 TEST(SymbolicJoinTest, ACalleeSavedRegisterIsSavedUnderAGuardAroundAJoin) {
-  Pair p = {kAndP, R"(
+  Pair p = {kAndP, side_by_side(R"(
   block b0
-    #1 %3 = p
-    #2 %4 = q
-    #3 @%3 %0 = b
-    #4 @%3 use %0 !write
-)" + kDiamond + "    #5 ret\n",
-            R"(
-  block b0
-    #1 P0 = p
-    #2 P1 = q
-    +30 @P0 spill R24, slot 0
-    #3 @P0 R24 = b
-    #4 @P0 use R24 !write
-)" + kDiamondAfter +
-                "    +31 @P0 R24 = refill slot 0\n    #5 ret\n"};
+    #1 %3 = p            | P0 = p
+    #2 %4 = q            | P1 = q
+    +30                  | @P0 spill R24, slot 0
+    #3 @%3 %0 = b        | @P0 R24 = b
+    #4 @%3 use %0 !write | @P0 use R24 !write
+)" + kDiamond + R"(
+    +31                  | @P0 R24 = refill slot 0
+    #5 ret
+)")};
   p.kind = "device";
   expect_pass(p);
   expect_category(with(p, "+31 @P0", "+31 @!P0"), "callee-saved");
@@ -157,35 +108,22 @@ TEST(SymbolicJoinTest, ACalleeSavedRegisterIsSavedUnderAGuardAroundAJoin) {
 
 // The value is in two places, in each where the predicate says so, while one side of a join has it in one.
 TEST(SymbolicJoinTest, AValueInTwoPlacesGoesOverJoins) {
-  const Pair in_a_loop = {kAndP, R"(
+  const Pair in_a_loop = {kAndP, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %3 = p
-    #2 %4 = q
-    #3 @%3 %0 = b
+    #0 %0 = a            | R0 = a
+    +30                  | spill R0, slot 0
+    #1 %3 = p            | P0 = p
+    #2 %4 = q            | P1 = q
+    #3 @%3 %0 = b        | @P0 R5 = b
     #4 bra -> b1
   block b1
-    #5 use %0 !write
-    #6 cbra %4 -> b1, b2
+    +31                  | @P0 spill R5, slot 0
+    +32                  | R0 = refill slot 0
+    #5 use %0 !write     | use R0 !write
+    #6 cbra %4 -> b1, b2 | cbra P1 -> b1, b2
   block b2
     #7 exit
-)",
-                          R"(
-  block b0
-    #0 R0 = a
-    +30 spill R0, slot 0
-    #1 P0 = p
-    #2 P1 = q
-    #3 @P0 R5 = b
-    #4 bra -> b1
-  block b1
-    +31 @P0 spill R5, slot 0
-    +32 R0 = refill slot 0
-    #5 use R0 !write
-    #6 cbra P1 -> b1, b2
-  block b2
-    #7 exit
-)"};
+)")};
   expect_pass(in_a_loop);
   expect_category(with(in_a_loop, "+31 @P0", "+31 @!P0"), kLost);
   expect_category(with(in_a_loop, "+31 @P0", "+31 @P1"), kLost);
@@ -197,57 +135,38 @@ TEST(SymbolicJoinTest, AValueInTwoPlacesGoesOverJoins) {
   expect_category(with(packed, "bit_refill R9, 17", "bit_refill R9, 16"), kLost);
   // It is defined under a guard itself.
   Pair guarded = with(in_a_loop, "#2 P1 = q\n", "#2 P1 = q\n    #8 @P1 P0 = r\n");
-  guarded.before = testing::edit(in_a_loop.before, "#2 %4 = q\n", "#2 %4 = q\n    #8 @%4 %3 = r\n");
+  guarded.before = edit(in_a_loop.before, "#2 %4 = q\n", "#2 %4 = q\n    #8 @%4 %3 = r\n");
   expect_pass(guarded);
   // One arm has put the value together.
-  const Pair in_one_arm = {kAndP, R"(
+  const Pair in_one_arm = {kAndP, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %3 = p
-    #2 %4 = q
-    #3 @%3 %0 = b
-)" + kDiamond + "    #4 use %0 !write\n    #5 exit\n",
-                           R"(
-  block b0
-    #0 R0 = a
-    #1 P0 = p
-    #2 P1 = q
-    #3 @P0 R5 = b
-)" + kDiamondAfter + R"(
-    +31 @P0 R0 = copy R5
-    #4 use R0 !write
+    #0 %0 = a        | R0 = a
+    #1 %3 = p        | P0 = p
+    #2 %4 = q        | P1 = q
+    #3 @%3 %0 = b    | @P0 R5 = b
+)" + kDiamond + R"(
+    +31              | @P0 R0 = copy R5
+    #4 use %0 !write | use R0 !write
     #5 exit
-)"};
+)")};
   expect_pass(with(in_one_arm, "#21 bra", "+30 @P0 R0 = copy R5\n    #21 bra"));
   expect_pass(with(in_one_arm, "#22 bra", "+30 @P0 R0 = copy R5\n    #22 bra"));
   expect_category(with(in_one_arm, "#22 bra", "+30 @!P0 R0 = copy R5\n    #22 bra"), kLost);
   // Behind a loop a register gets back what it had at entry.
-  Pair saved = {kAndP, R"(
+  Pair saved = {kAndP, side_by_side(R"(
   block b0
-    #1 %3 = p
+    +30                  | spill R24, slot 0
+    #1 %3 = p            | P0 = p
     #9 bra -> b1
   block b1
-    #2 %4 = q
-    #0 @%3 %0 = a
-    #3 @%3 use %0 !write
-    #6 cbra %4 -> b1, b2
+    #2 %4 = q            | P1 = q
+    #0 @%3 %0 = a        | @P0 R24 = a
+    #3 @%3 use %0 !write | @P0 use R24 !write
+    #6 cbra %4 -> b1, b2 | cbra P1 -> b1, b2
   block b2
+    +31                  | @P0 R24 = refill slot 0
     #7 ret
-)",
-                R"(
-  block b0
-    +30 spill R24, slot 0
-    #1 P0 = p
-    #9 bra -> b1
-  block b1
-    #2 P1 = q
-    #0 @P0 R24 = a
-    #3 @P0 use R24 !write
-    #6 cbra P1 -> b1, b2
-  block b2
-    +31 @P0 R24 = refill slot 0
-    #7 ret
-)"};
+)")};
   saved.kind = "device";
   expect_pass(saved);
   expect_category(with(saved, "+31 @P0", "+31 @!P0"), "callee-saved");
@@ -259,47 +178,28 @@ TEST(SymbolicJoinTest, AValueInTwoPlacesGoesOverJoins) {
 
 // The same where the program before does not define it on all paths.
 TEST(SymbolicJoinTest, ANameThatIsUndefinedOnOnePathMayBeInTwoPlaces) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #1 %3 = p
-    #2 %4 = q
-    #23 cbra %4 -> b4, b5
+    #1 %3 = p             | P0 = p
+    #2 %4 = q             | P1 = q
+    #23 cbra %4 -> b4, b5 | cbra P1 -> b4, b5
   block b1
-    #5 use %0 !write
-    #6 cbra %4 -> b1, b2
+    +31                   | @P0 spill R5, slot 0
+    +32                   | R0 = refill slot 0
+    #5 use %0 !write      | use R0 !write
+    #6 cbra %4 -> b1, b2  | cbra P1 -> b1, b2
   block b2
     #7 exit
   block b3
-    #3 @%3 %0 = b
+    #3 @%3 %0 = b         | @P0 R5 = b
     #26 bra -> b1
   block b4
-    #0 %0 = a
+    #0 %0 = a             | R0 = a
+    +30                   | spill R0, slot 0
     #24 bra -> b3
   block b5
     #25 bra -> b3
-)",
-                  R"(
-  block b0
-    #1 P0 = p
-    #2 P1 = q
-    #23 cbra P1 -> b4, b5
-  block b1
-    +31 @P0 spill R5, slot 0
-    +32 R0 = refill slot 0
-    #5 use R0 !write
-    #6 cbra P1 -> b1, b2
-  block b2
-    #7 exit
-  block b3
-    #3 @P0 R5 = b
-    #26 bra -> b1
-  block b4
-    #0 R0 = a
-    +30 spill R0, slot 0
-    #24 bra -> b3
-  block b5
-    #25 bra -> b3
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "+31 @P0", "+31 @!P0"), kLost);
   expect_category(with(p, "    +30 spill R0, slot 0\n", ""), kLost);
@@ -307,28 +207,17 @@ TEST(SymbolicJoinTest, ANameThatIsUndefinedOnOnePathMayBeInTwoPlaces) {
 
 // What is undefined but for guarded defs, the same round after round.
 TEST(SymbolicJoinTest, GuardedDefsOfALoopUnderOneGuard) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 @%3 %0 = a
+    #0 %3 = p             | P0 = p
+    #1 @%3 %0 = a         | @P0 R0 = a
     #2 bra -> b1
   block b1
-    #3 @%3 %0 = b
-    #4 @!%3 use %0 !write
-    #6 @%3 use %0 !write
+    #3 @%3 %0 = b         | @P0 R0 = b
+    #4 @!%3 use %0 !write | @!P0 use R0 !write
+    #6 @%3 use %0 !write  | @P0 use R0 !write
     #5 bra -> b1
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 @P0 R0 = a
-    #2 bra -> b1
-  block b1
-    #3 @P0 R0 = b
-    #4 @!P0 use R0 !write
-    #6 @P0 use R0 !write
-    #5 bra -> b1
-)"};
+)")};
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "#6 @P0 use R0", "#6 @P0 use R1")).verdict, Verdict::Fail);
 }
@@ -337,51 +226,33 @@ TEST(SymbolicJoinTest, GuardedDefsOfALoopUnderOneGuard) {
 TEST(SymbolicJoinTest, APredicateThatIsUndefinedOnOneWayIsStillOneThing) {
   const std::string begin = R"(
   block b0
-    #0 %0 = a
-    #9 %1 = c
-    #1 %4 = q
-    #2 cbra %4 -> b1, b2
+    #0 %0 = a            | R0 = a
+    +30                  | spill R0, slot 0
+    #9 %1 = c            | R0 = c
+    #1 %4 = q            | P1 = q
+    #2 cbra %4 -> b1, b2 | cbra P1 -> b1, b2
   block b1
-    #3 %3 = p
+    #3 %3 = p            | P0 = p
     #4 bra -> b3
   block b2
     #5 bra -> b3
   block b3
 )";
-  const std::string begin_after = R"(
-  block b0
-    #0 R0 = a
-    +30 spill R0, slot 0
-    #9 R0 = c
-    #1 P1 = q
-    #2 cbra P1 -> b1, b2
-  block b1
-    #3 P0 = p
-    #4 bra -> b3
-  block b2
-    #5 bra -> b3
-  block b3
-)";
-  const Pair refill = {kAndP, begin + "    #6 @%3 use %0, %1 !write\n    #8 exit\n", begin_after + R"(
-    +31 @P0 R1 = refill slot 0
-    #6 @P0 use R1, R0 !write
+  const Pair refill = {kAndP, side_by_side(begin + R"(
+    +31                      | @P0 R1 = refill slot 0
+    #6 @%3 use %0, %1 !write | @P0 use R1, R0 !write
     #8 exit
-)"};
+)")};
   expect_pass(refill);
   EXPECT_EQ(judge(with(refill, "+31 @P0", "+31 @P1")).verdict, Verdict::Fail);
   EXPECT_EQ(judge(with(refill, "+31 @P0", "+31 @!P0")).verdict, Verdict::Fail);
-  const Pair store = {kAndP, begin + R"(
-    #6 @%3 %0 = b
-    #7 use %0, %1 !write
+  const Pair store = {kAndP, side_by_side(begin + R"(
+    #6 @%3 %0 = b        | @P0 R1 = b
+    +31                  | @P0 spill R1, slot 0
+    +32                  | R1 = refill slot 0
+    #7 use %0, %1 !write | use R1, R0 !write
     #8 exit
-)",
-                      begin_after + R"(
-    #6 @P0 R1 = b
-    +31 @P0 spill R1, slot 0
-    +32 R1 = refill slot 0
-    #7 use R1, R0 !write
-    #8 exit
-)"};
+)")};
   expect_pass(store);
   EXPECT_EQ(judge(with(store, "+31 @P0", "+31 @P1")).verdict, Verdict::Fail);
   // Two registers with what the program before asks for are not the same thing where it asks for nothing.
@@ -391,68 +262,39 @@ TEST(SymbolicJoinTest, APredicateThatIsUndefinedOnOneWayIsStillOneThing) {
 
 // A piece that is undefined under the guard of the pack.
 TEST(SymbolicJoinTest, WhatIsUndefinedUnderAGuardStaysSo) {
-  expect_pass({R"(
+  expect_pass({side_by_side(R"(
   vreg %0 P pred
-  vreg %1 R b32
-  vreg %2 R b32
+  vreg %1..%2 R b32
   vreg %3 R b128
-)",
-               R"(
   block b0
-    #0 %0 = p
-    #1 @!%0 %1 = a
-    #2 %2 = b
+    #0 %0 = p                       | P0 = p
+    #1 @!%0 %1 = a                  | @!P0 R1 = a
+    #2 %2 = b                       | R2 = b
     #3 bra -> b1
   block b1
-    #4 @%0 %3 = pack %2, %1, %2, %2
-    #5 cbra %0 -> b1, b2
+    #4 @%0 %3 = pack %2, %1, %2, %2 | @P0 R4:R7 = pack R2, R1, R2, R2
+    #5 cbra %0 -> b1, b2            | cbra P0 -> b1, b2
   block b2
-    #6 use %3 !write
+    #6 use %3 !write                | use R4:R7 !write
     #7 exit
-)",
-               R"(
-  block b0
-    #0 P0 = p
-    #1 @!P0 R1 = a
-    #2 R2 = b
-    #3 bra -> b1
-  block b1
-    #4 @P0 R4:R7 = pack R2, R1, R2, R2
-    #5 cbra P0 -> b1, b2
-  block b2
-    #6 use R4:R7 !write
-    #7 exit
-)"});
+)")});
 }
 
 // %1 and %2 change places under the guard of the only def, so where that was not executed both are undefined: what %1 may be chosen
 // from goes by the token that it is chosen by.
 TEST(SymbolicJoinTest, WhatIsSwappedWithSomethingUndefinedUnderAGuard) {
-  expect_pass({R"(
+  expect_pass({side_by_side(R"(
   vreg %0 P pred
-  vreg %1 R b32
-  vreg %2 R b32
-)",
-               R"(
+  vreg %1..%2 R b32
   block b0
-    #0 %0 = op
-    #1 st.sink %1
-    #2 @%0 %1 = op
+    #0 %0 = op                  | P0 = op
+    #1 st.sink %1               | st.sink R1
+    #2 @%0 %1 = op              | @P0 R1 = op
     #3 bra -> b1
   block b1
-    #4 @%0 %2, %1 = copy %1, %2
-    #5 cbra %0 -> b0, b1
-)",
-               R"(
-  block b0
-    #0 P0 = op
-    #1 st.sink R1
-    #2 @P0 R1 = op
-    #3 bra -> b1
-  block b1
-    #4 @P0 R0, R1 = copy R1, R0
-    #5 cbra P0 -> b0, b1
-)"});
+    #4 @%0 %2, %1 = copy %1, %2 | @P0 R0, R1 = copy R1, R0
+    #5 cbra %0 -> b0, b1        | cbra P0 -> b0, b1
+)")});
 }
 
 // Predicates that change round the loop: which one a value goes by must not change for ever.
@@ -498,88 +340,52 @@ TEST(SymbolicJoinTest, GatesOfALoopSettle) {
 
 // A name that nothing satisfies on one way is one that nothing satisfies: once round the loop and again.
 TEST(SymbolicJoinTest, ANameThatNothingSatisfiesStaysSo) {
-  expect_pass({R"(
+  expect_pass({side_by_side(R"(
   vreg %0 P pred
   vreg %1 R u32
   vreg %2 R f256
   vreg %3 R s128
   vreg %4 R b128
-)",
-               R"(
   block b0
-    #8 %0 = p
-    #33 @!%0 %2 = pack %3, %4
-    #34 %4.w3 = insert %1
-    #11 cbra %0 -> b3, b2
+    #8 %0 = p                 | P0 = p
+    #33 @!%0 %2 = pack %3, %4 | @!P0 R0:R7 = pack R8:R11, R20:R23
+    #34 %4.w3 = insert %1     | R20:R23.w3 = insert R38
+    #11 cbra %0 -> b3, b2     | cbra P0 -> b3, b2
   block b1
-    #54 %2 = copy %2
+    #54 %2 = copy %2          | copy !deleted
     #6 ret
   block b2
     #12 bra -> b4
   block b3
-    #13 mbra %1 -> b1, b0, b1
+    #13 mbra %1 -> b1, b0, b1 | mbra R38 -> b1, b0, b1
   block b4
-    #14 cbra %0 -> b4, b0
-)",
-               R"(
-  block b0
-    #8 P0 = p
-    #33 @!P0 R0:R7 = pack R8:R11, R20:R23
-    #34 R20:R23.w3 = insert R38
-    #11 cbra P0 -> b3, b2
-  block b1
-    #54 copy !deleted
-    #6 ret
-  block b2
-    #12 bra -> b4
-  block b3
-    #13 mbra R38 -> b1, b0, b1
-  block b4
-    #14 cbra P0 -> b4, b0
-)"});
+    #14 cbra %0 -> b4, b0     | cbra P0 -> b4, b0
+)")});
 }
 
 TEST(SymbolicJoinTest, TheOrderOfGuardsDoesNotMatter) {
   // One byte is redefined under another guard; in between the value goes through a slot byte by byte.
-  const Pair p = {R"(
+  const Pair p = {side_by_side(R"(
   vreg %0 R b32
-  vreg %1 P pred
-  vreg %2 P pred
-)",
-                  R"(
+  vreg %1..%2 P pred
   block b0
-    #0 %1 = p
-    #1 %2 = q
-    #2 %0 = a
-    #3 @%2 %0 = b
-    #4 @%1 %0 = c
-    #5 @%2 %0.b3 = d
-    #6 cbra %1 -> b1, b2
+    #0 %1 = p            | P0 = p
+    #1 %2 = q            | P1 = q
+    #2 %0 = a            | R0 = a
+    #3 @%2 %0 = b        | @P1 R0 = b
+    #4 @%1 %0 = c        | @P0 R0 = c
+    +20                  | spill R0.h0, slot 0
+    +21                  | spill R0.b2, slot 0 + 2
+    #5 @%2 %0.b3 = d     | @P1 R0.b3 = d
+    +22                  | spill R0.b3, slot 0 + 3
+    #6 cbra %1 -> b1, b2 | cbra P0 -> b1, b2
   block b1
     #7 bra -> b2
   block b2
-    #8 use %0 !write
+    +23                  | R1 = refill slot 0
+    #8 use %0 !write     | use R1 !write
     #9 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 P1 = q
-    #2 R0 = a
-    #3 @P1 R0 = b
-    #4 @P0 R0 = c
-    +20 spill R0.h0, slot 0
-    +21 spill R0.b2, slot 0 + 2
-    #5 @P1 R0.b3 = d
-    +22 spill R0.b3, slot 0 + 3
-    #6 cbra P0 -> b1, b2
-  block b1
-    #7 bra -> b2
-  block b2
-    +23 R1 = refill slot 0
-    #8 use R1 !write
-    #9 exit
-)"};
+)")};
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "    +22 spill R0.b3, slot 0 + 3\n", "")).verdict, Verdict::Fail);
 }

@@ -11,15 +11,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::expect_category;
-using testing::expect_pass;
-using testing::judge;
-using testing::kLost;
-using testing::kThreeR;
-using testing::kWrong;
-using testing::Pair;
-using testing::up_to_nine;
-using testing::with;
+using namespace testing;
 
 // A block, a join after it, and what stands there.
 Pair joined(std::string vregs, const std::string& before, const std::string& use, const std::string& after,
@@ -42,18 +34,12 @@ Pair joined(std::string vregs, const std::string& before, const std::string& use
 
 TEST(SymbolicJoinTest, WordsAndTheirPiecesGoOverJoinsTogether) {
   // A half of %0 is a half of %1, which goes over the join as a whole; either may be read in the other's register.
-  const std::string before = R"(
-    #0 %1 = a
-    #1 %2 = b
-    #2 %0.h0 = copy %1.h0
-    #3 %0.h1 = copy %2.h0
-)";
-  const std::string after = R"(
-    #0 R1 = a
-    #1 R2 = b
-    #2 R0.h0 = copy R1.h0
-    #3 R0.h1 = copy R2.h0
-)";
+  const auto [before, after] = side_by_side(R"(
+    #0 %1 = a             | R1 = a
+    #1 %2 = b             | R2 = b
+    #2 %0.h0 = copy %1.h0 | R0.h0 = copy R1.h0
+    #3 %0.h1 = copy %2.h0 | R0.h1 = copy R2.h0
+)");
   const Pair p =
       joined(kThreeR, before, "%1.h0, %2.h0, %0, %1, %2", after, "    #93 use R0.h0, R0.h1, R0, R1, R2 !write\n    #94 exit\n");
   expect_pass(p);
@@ -102,8 +88,8 @@ TEST(SymbolicJoinTest, AWordThatWasPutTogetherIsOneAtALoopHead) {
     #2 R0.h1 = b
 )",
                         "    #93 use R0 !write\n    #94 exit\n");
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
-  auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+  const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
+  auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), limits_of(before, 255)});
   ASSERT_TRUE(plan) << plan.error();
   symbolic::State state(*plan);
   for (const symbolic::Step& s : plan->steps_of(0)) state.transfer(s, nullptr);
@@ -154,80 +140,49 @@ TEST(SymbolicJoinTest, PacksGoOverJoins) {
   vreg %1 P pred
   vreg %2 P pred
 )";
-  const Pair p = {vregs, R"(
+  const Pair p = {vregs, side_by_side(R"(
   block b0
-    #0 %0 = p
-    #1 %2 = q
-    #2 cbra %2 -> b1, b2
+    #0 %0 = p            | P0 = p
+    +20                  | R9{inout} = p2r P0
+    #1 %2 = q            | P0 = q
+    #2 cbra %2 -> b1, b2 | cbra P0 -> b1, b2
   block b1
-    #3 %1 = r
+    #3 %1 = r            | P1 = r
+    +21                  | R9{inout} = bit_spill P1, 5
     #4 bra -> b3
   block b2
-    #5 %1 = s
+    #5 %1 = s            | P0 = s
+    +22                  | R9{inout} = bit_spill P0, 5
     #6 bra -> b3
   block b3
-    #7 use %0, %1 !write
+    +23                  | P0 = r2p R9
+    +24                  | P2 = bit_refill R9, 5
+    #7 use %0, %1 !write | use P0, P2 !write
     #8 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    +20 R9{inout} = p2r P0
-    #1 P0 = q
-    #2 cbra P0 -> b1, b2
-  block b1
-    #3 P1 = r
-    +21 R9{inout} = bit_spill P1, 5
-    #4 bra -> b3
-  block b2
-    #5 P0 = s
-    +22 R9{inout} = bit_spill P0, 5
-    #6 bra -> b3
-  block b3
-    +23 P0 = r2p R9
-    +24 P2 = bit_refill R9, 5
-    #7 use P0, P2 !write
-    #8 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "    +22 R9{inout} = bit_spill P0, 5\n", ""), kLost);
 }
 
 TEST(SymbolicJoinTest, APackThatIsWrittenUnderAGuardGoesOverJoins) {
   // An inserted p2r under a guard makes each byte of the pack a choice between two packs, which are met bit by bit like any other.
-  const Pair p = {R"(
-  vreg %0 P pred
-  vreg %1 P pred
-  vreg %2 P pred
-)",
-                  R"(
+  const Pair p = {side_by_side(R"(
+  vreg %0..%2 P pred
   block b0
-    #0 %0 = p
-    #1 %1 = q
-    #2 %2 = r
-    #3 cbra %2 -> b1, b2
+    #0 %0 = p            | P0 = p
+    #1 %1 = q            | P1 = q
+    #2 %2 = r            | P2 = r
+    +20                  | R9{inout} = p2r P0
+    +21                  | @P2 R9{inout} = p2r P1
+    #3 cbra %2 -> b1, b2 | cbra P2 -> b1, b2
   block b1
     #4 bra -> b2
   block b2
-    #5 use %0 !write
+    +22                  | P3 = r2p R9
+    +23                  | P0 = bit_refill R9, 0
+    #5 use %0 !write     | use P0 !write
     #6 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 P1 = q
-    #2 P2 = r
-    +20 R9{inout} = p2r P0
-    +21 @P2 R9{inout} = p2r P1
-    #3 cbra P2 -> b1, b2
-  block b1
-    #4 bra -> b2
-  block b2
-    +22 P3 = r2p R9
-    +23 P0 = bit_refill R9, 0
-    #5 use P0 !write
-    #6 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "bit_refill R9, 0", "bit_refill R9, 1"), kLost);
   expect_category(with(p, "+21 @P2 R9{inout} = p2r P1", "+21 @P2 R9{inout} = bit_spill P1, 0"), kLost);

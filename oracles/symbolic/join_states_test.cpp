@@ -12,9 +12,7 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::diamond;
-using testing::Pair;
-using testing::with;
+using namespace testing;
 
 // What is live at the join of a diamond: ten names, one of them narrow, a pair, two predicates, and a register for each.
 Pair ten_names() {
@@ -51,8 +49,8 @@ Pair ten_names() {
 struct TenNames {
   static constexpr std::uint32_t kBlock = 3;
   const Pair pair = ten_names();
-  const ir::Function before = testing::parse_function(pair.before_text()), after = testing::parse_function(pair.after_text());
-  symbolic::Plan plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)}).value();
+  const ir::Function before = parse_function(pair.before_text()), after = parse_function(pair.after_text());
+  symbolic::Plan plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), limits_of(before, 255)}).value();
   Values& values = plan.values;
   std::vector<std::uint32_t> names, predicate_names, locations, predicates;
 

@@ -11,49 +11,25 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::expect_category;
-using testing::expect_pass;
-using testing::judge;
-using testing::kAndP;
-using testing::kLost;
-using testing::kThreeR;
-using testing::kWrong;
-using testing::Pair;
-using testing::up_to_nine;
-using testing::with;
+using namespace testing;
 
 TEST(SymbolicJoinTest, APathWithoutADefinitionAsksForNothing) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %1 = c
-    #2 cbra %3 -> b1, b2
+    #0 %3 = p            | P0 = p
+    #1 %1 = c            | R0 = c
+    #2 cbra %3 -> b1, b2 | cbra P0 -> b1, b2
   block b1
-    #3 %0 = a
+    #3 %0 = a            | R1 = a
+    +9                   | R0 = copy R1
     #4 bra -> b3
   block b2
-    #5 use %1 !write
+    #5 use %1 !write     | use R0 !write
     #6 bra -> b3
   block b3
-    #7 use %0 !write
+    #7 use %0 !write     | use R0 !write
     #8 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = c
-    #2 cbra P0 -> b1, b2
-  block b1
-    #3 R1 = a
-    +9 R0 = copy R1
-    #4 bra -> b3
-  block b2
-    #5 use R0 !write
-    #6 bra -> b3
-  block b3
-    #7 use R0 !write
-    #8 exit
-)"};
+)")};
   expect_pass(p);  // R0 holds something else on the other path, and R1 nothing
   expect_pass(with(p, "#7 use R0", "#7 use R1"));
   expect_category(with(p, "    +9 R0 = copy R1\n", ""), kWrong);
@@ -130,8 +106,8 @@ TEST(SymbolicJoinTest, AConstantHalfCanStillBeRepeated) {
 TEST(SymbolicJoinTest, WhatOneJoinHasSeenIsNothingToTheNext) {
   // %0 is undefined on one side of both joins; its register is there in the first only.
   const Pair p = on_one_path("  vreg %0 R b32\n", "    #0 %0 = a\n", "%0", "    #0 R0 = a\n", "", "    #86 use R0 !write\n");
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
-  auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+  const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
+  auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), limits_of(before, 255)});
   ASSERT_TRUE(plan) << plan.error();
   symbolic::Joiner joiner(*plan);
   const auto name_after_joining = [&](bool in_a_register) {
@@ -153,43 +129,26 @@ TEST(SymbolicJoinTest, WhatOneJoinHasSeenIsNothingToTheNext) {
 
 TEST(SymbolicJoinTest, HalvesOfAWordThatIsDefinedOnOnePathOnly) {
   // %1 and %2 are the halves of %0, side by side in a slot: all of it again, under a name that is gone.
-  const Pair p = {R"(
+  const Pair p = {side_by_side(R"(
   vreg %0 R b32
-  vreg %1 R b16
-  vreg %2 R b16
+  vreg %1..%2 R b16
   vreg %3 P pred
-)",
-                  R"(
   block b0
-    #0 %3 = p
-    #1 cbra %3 -> b1, b2
+    #0 %3 = p             | P0 = p
+    #1 cbra %3 -> b1, b2  | cbra P0 -> b1, b2
   block b1
-    #2 %0 = a
-    #3 %1, %2 = unpack %0
+    #2 %0 = a             | R0 = a
+    #3 %1, %2 = unpack %0 | R1, R2 = unpack R0
+    +20                   | spill R1.h0, slot 0
+    +21                   | spill R2.h0, slot 0 + 2
     #4 bra -> b3
   block b2
     #5 bra -> b3
   block b3
-    #6 use %2 !write
+    +22                   | R4.h0 = refill slot 0 + 2
+    #6 use %2 !write      | use R4 !write
     #7 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 cbra P0 -> b1, b2
-  block b1
-    #2 R0 = a
-    #3 R1, R2 = unpack R0
-    +20 spill R1.h0, slot 0
-    +21 spill R2.h0, slot 0 + 2
-    #4 bra -> b3
-  block b2
-    #5 bra -> b3
-  block b3
-    +22 R4.h0 = refill slot 0 + 2
-    #6 use R4 !write
-    #7 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "R4.h0 = refill slot 0 + 2", "R4.h0 = refill slot 0"), kLost);
   expect_pass(with(p, "    #4 bra", "    +23 R0, R1, R2 = copy R9, R9, R9\n    #4 bra"));  // in the slot alone
@@ -197,117 +156,69 @@ TEST(SymbolicJoinTest, HalvesOfAWordThatIsDefinedOnOnePathOnly) {
 
 TEST(SymbolicJoinTest, WhatIsDefinedOnOnePathOnlySharesAWordOfTheFrame) {
   // A narrow value and a predicate in one word of the frame, each undefined on one path, over two joins.
-  Pair p = {R"(
+  Pair p = {side_by_side(R"(
   vreg %0 R b8
-  vreg %1 P pred
-  vreg %2 P pred
-)",
-            R"(
+  vreg %1..%2 P pred
   block b0
-    #0 %2 = p
-    #1 cbra %2 -> b1, b2
+    #0 %2 = p            | P0 = p
+    #1 cbra %2 -> b1, b2 | cbra P0 -> b1, b2
   block b1
-    #2 %0 = a
-    #3 %1 = b
+    #2 %0 = a            | R0 = a
+    #3 %1 = b            | P1 = b
+    +20                  | spill R0.b0, slot 0
+    +21                  | spill P1, slot 0 + 3
     #4 bra -> b2
   block b2
-    #5 cbra %2 -> b3, b4
+    #5 cbra %2 -> b3, b4 | cbra P0 -> b3, b4
   block b3
     #6 bra -> b4
   block b4
-    #7 use %0, %1 !write
+    +22                  | R4.b0 = refill slot 0
+    +23                  | P3 = refill slot 0 + 3
+    #7 use %0, %1 !write | use R4, P3 !write
     #8 exit
-)",
-            R"(
-  block b0
-    #0 P0 = p
-    #1 cbra P0 -> b1, b2
-  block b1
-    #2 R0 = a
-    #3 P1 = b
-    +20 spill R0.b0, slot 0
-    +21 spill P1, slot 0 + 3
-    #4 bra -> b2
-  block b2
-    #5 cbra P0 -> b3, b4
-  block b3
-    #6 bra -> b4
-  block b4
-    +22 R4.b0 = refill slot 0
-    +23 P3 = refill slot 0 + 3
-    #7 use R4, P3 !write
-    #8 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "P3 = refill slot 0 + 3", "P3 = refill slot 0 + 2"), kLost);
   expect_category(with(p, "R4.b0 = refill slot 0\n", "R4.b0 = refill slot 0 + 1\n"), kLost);
 }
 
 TEST(SymbolicJoinTest, AConstantThatIsDefinedOnOnePathOnlyCanStillBeRepeated) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 cbra %3 -> b1, b2
+    #0 %3 = p              | P0 = p
+    #1 cbra %3 -> b1, b2   | cbra P0 -> b1, b2
   block b1
-    #2 %0 = const 5 !remat
-    #3 %1 = a
+    #2 %0 = const 5 !remat | const !remat !deleted
+    #3 %1 = a              | R1 = a
     #4 bra -> b3
   block b2
-    #5 %1 = b
+    #5 %1 = b              | R1 = b
     #6 bra -> b3
   block b3
-    #7 use %0, %1 !write
+    +9                     | R0 = remat #2 5
+    #7 use %0, %1 !write   | use R0, R1 !write
     #8 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 cbra P0 -> b1, b2
-  block b1
-    #2 const !remat !deleted
-    #3 R1 = a
-    #4 bra -> b3
-  block b2
-    #5 R1 = b
-    #6 bra -> b3
-  block b3
-    +9 R0 = remat #2 5
-    #7 use R0, R1 !write
-    #8 exit
-)"};
+)")};
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "    +9 R0 = remat #2 5\n", "")).verdict, Verdict::Fail);
 }
 
 TEST(SymbolicJoinTest, APredicateThatIsDefinedOnOnePathOnly) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 cbra %3 -> b1, b2
+    #0 %3 = p              | P0 = p
+    #1 %0 = a              | R0 = a
+    #2 cbra %3 -> b1, b2   | cbra P0 -> b1, b2
   block b1
-    #3 %4 = setp %0 !remat
+    #3 %4 = setp %0 !remat | P1 = setp R0 !remat
     #4 bra -> b2
   block b2
     #5 bra -> b3
   block b3
-    #6 use %4, %0 !write
+    #6 use %4, %0 !write   | use P1, R0 !write
     #7 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    #2 cbra P0 -> b1, b2
-  block b1
-    #3 P1 = setp R0 !remat
-    #4 bra -> b2
-  block b2
-    #5 bra -> b3
-  block b3
-    #6 use P1, R0 !write
-    #7 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "use P1", "use P0"), kWrong);
   expect_pass(with(with(p, "P1 = setp R0 !remat", "setp !remat !deleted"), "    #6 use", "    +9 P1 = remat #3 R0\n    #6 use"));
@@ -315,115 +226,66 @@ TEST(SymbolicJoinTest, APredicateThatIsDefinedOnOnePathOnly) {
 
 // A constant that a loop reads as a guard, over a join inside: what it is there on the other path is one thing from then on.
 TEST(SymbolicJoinTest, AConstantGuardThatIsDefinedOnOnePathOnlyIsReadInALoop) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %1 = a
-    #2 cbra %3 -> b1, b2
+    #0 %3 = p              | P0 = p
+    #1 %1 = a              | R1 = a
+    #2 cbra %3 -> b1, b2   | cbra P0 -> b1, b2
   block b1
-    #3 %4 = const 1 !remat
+    #3 %4 = const 1 !remat | P6 = const 1 !remat
+    +20                    | P6 = remat #3 1
     #4 bra -> b3
   block b2
     #5 bra -> b3
   block b3
-    #6 @%4 %0 = ld %1
-    #7 cbra %3 -> b4, b5
+    #6 @%4 %0 = ld %1      | @P6 R0 = ld R1
+    #7 cbra %3 -> b4, b5   | cbra P0 -> b4, b5
   block b4
     #8 bra -> b5
   block b5
-    #9 cbra %3 -> b3, b6
+    #9 cbra %3 -> b3, b6   | cbra P0 -> b3, b6
   block b6
     #10 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 R1 = a
-    #2 cbra P0 -> b1, b2
-  block b1
-    #3 P6 = const 1 !remat
-    +20 P6 = remat #3 1
-    #4 bra -> b3
-  block b2
-    #5 bra -> b3
-  block b3
-    #6 @P6 R0 = ld R1
-    #7 cbra P0 -> b4, b5
-  block b4
-    #8 bra -> b5
-  block b5
-    #9 cbra P0 -> b3, b6
-  block b6
-    #10 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "@P6", "@P5"), kLost);
 }
 
 TEST(SymbolicJoinTest, AGuardThatIsDefinedOnOnePathOnly) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 %4 = p
-    #3 cbra %4 -> b1, b2
+    #0 %0 = a            | R0 = a
+    #1 %1 = b            | R1 = b
+    #2 %4 = p            | P0 = p
+    #3 cbra %4 -> b1, b2 | cbra P0 -> b1, b2
   block b1
-    #4 %3 = q
+    #4 %3 = q            | P1 = q
     #5 bra -> b2
   block b2
-    #6 @%3 %0 = copy %1
-    #7 use %0 !write
+    #6 @%3 %0 = copy %1  | @P1 R0 = copy R1
+    #7 use %0 !write     | use R0 !write
     #8 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = b
-    #2 P0 = p
-    #3 cbra P0 -> b1, b2
-  block b1
-    #4 P1 = q
-    #5 bra -> b2
-  block b2
-    #6 @P1 R0 = copy R1
-    #7 use R0 !write
-    #8 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "#7 use R0", "#7 use R5"), kLost);
 }
 
 TEST(SymbolicJoinTest, APartThatIsUndefinedAsksForNothing) {
-  const Pair p = {R"(
-  vreg %0 R b32
-  vreg %1 R b32
+  const Pair p = {side_by_side(R"(
+  vreg %0..%1 R b32
   vreg %2 P pred
-)",
-                  R"(
   block b0
-    #0 %1 = a
-    #1 %0.h1 = b
-    #2 %2 = p
-    #3 cbra %2 -> b1, b2
+    #0 %1 = a            | R1 = a
+    #1 %0.h1 = b         | R0.h1 = b
+    #2 %2 = p            | P0 = p
+    #3 cbra %2 -> b1, b2 | cbra P0 -> b1, b2
   block b1
+    +9                   | R0.h0 = copy R1.h0
     #4 bra -> b2
   block b2
-    #5 use %0, %1 !write
+    #5 use %0, %1 !write | use R0, R1 !write
     #6 exit
-)",
-                  R"(
-  block b0
-    #0 R1 = a
-    #1 R0.h1 = b
-    #2 P0 = p
-    #3 cbra P0 -> b1, b2
-  block b1
-    +9 R0.h0 = copy R1.h0
-    #4 bra -> b2
-  block b2
-    #5 use R0, R1 !write
-    #6 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "+9 R0.h0 = copy R1.h0", "+9 R0.h1 = copy R1.h0"), kLost);
 }

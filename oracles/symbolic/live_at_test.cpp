@@ -12,16 +12,12 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::diamond;
-using testing::kAndP;
-using testing::kThreeR;
-using testing::Pair;
-using testing::with;
+using namespace testing;
 
 // Live vregs and registers at the head of `block`: "%0 R4", and how many words of the frames.
 std::string live_at(const Pair& p, std::uint32_t block) {
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
-  const auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+  const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
+  const auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), limits_of(before, 255)});
   if (!plan) return plan.error();
   std::string text;
   std::size_t named = 0;
@@ -40,183 +36,122 @@ std::string live_at(const Pair& p, std::uint32_t block) {
   return text + fmt::format("+{}", plan->live_locations[block].size() - named);
 }
 
+// The bodies of `p` in a second block, which the first one branches to.
+Pair two_blocks(Pair p) {
+  p.before = "  block b0\n    #90 bra -> b1\n  block b1\n" + p.before + "    #91 exit\n";
+  p.after = "  block b0\n    #90 bra -> b1\n  block b1\n" + p.after + "    #91 exit\n";
+  return p;
+}
+
 TEST(SymbolicPlanTest, OnlyWhatIsReadLaterIsKept) {
-  const auto two_blocks = [](std::string vregs, const std::string& before, const std::string& after) {
-    return Pair{std::move(vregs), R"(
-  block b0
-    #90 bra -> b1
-  block b1
-)" + before + "    #91 exit\n",
-                R"(
-  block b0
-    #90 bra -> b1
-  block b1
-)" + after + "    #91 exit\n"};
-  };
-  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 use %0 !write\n", "    #0 use R4 !write\n"), 1), "%0 R4 +0");
+  EXPECT_EQ(live_at(two_blocks({kThreeR, "    #0 use %0 !write\n", "    #0 use R4 !write\n"}), 1), "%0 R4 +0");
   // Written before it is read; in two parts; by a copy; by a clobber; by a refill of its two bytes.
-  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 %0 = a\n    #1 use %0 !write\n", "    #0 R4 = a\n    #1 use R4 !write\n"), 0),
+  EXPECT_EQ(live_at(two_blocks({kThreeR, "    #0 %0 = a\n    #1 use %0 !write\n", "    #0 R4 = a\n    #1 use R4 !write\n"}), 0),
             "+0");
-  EXPECT_EQ(live_at(two_blocks(kThreeR, R"(
-    #0 %0.h0 = a
-    #1 %0.h1 = a
-    #2 use %0 !write
-)",
-                               R"(
-    #0 R4.h0 = a
-    #1 R4.h1 = a
-    #2 use R4 !write
-)"),
+  EXPECT_EQ(live_at(two_blocks({kThreeR, side_by_side(R"(
+    #0 %0.h0 = a     | R4.h0 = a
+    #1 %0.h1 = a     | R4.h1 = a
+    #2 use %0 !write | use R4 !write
+)")}),
                     0),
             "+0");
-  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 %0.h0 = a\n    #2 use %0 !write\n", "    #0 R4.h0 = a\n    #2 use R4 !write\n"), 0),
-            "%0 R4 +0");
   EXPECT_EQ(
-      live_at(two_blocks(kThreeR, "    #0 %0 = copy %1\n    #1 use %0 !write\n", "    #0 R4 = copy R5\n    #1 use R4 !write\n"), 0),
+      live_at(two_blocks({kThreeR, "    #0 %0.h0 = a\n    #2 use %0 !write\n", "    #0 R4.h0 = a\n    #2 use R4 !write\n"}), 0),
+      "%0 R4 +0");
+  EXPECT_EQ(
+      live_at(two_blocks({kThreeR, "    #0 %0 = copy %1\n    #1 use %0 !write\n", "    #0 R4 = copy R5\n    #1 use R4 !write\n"}),
+              0),
       "%1 R5 +0");
-  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 call \"f\" clobbers R4\n    #1 use %0 !write\n",
-                               "    #0 call \"f\" clobbers R4\n    #1 use R4 !write\n"),
+  EXPECT_EQ(live_at(two_blocks({kThreeR, "    #0 call \"f\" clobbers R4\n    #1 use %0 !write\n",
+                                "    #0 call \"f\" clobbers R4\n    #1 use R4 !write\n"}),
                     0),
             "%0 +0");
-  EXPECT_EQ(live_at(two_blocks("  vreg %0 R b16\n", "    #0 %0 = a\n    #1 use %0 !write\n", R"(
+  EXPECT_EQ(live_at(two_blocks({"  vreg %0 R b16\n", "    #0 %0 = a\n    #1 use %0 !write\n", R"(
     #0 R0 = a
     +9 spill R0.h0, slot 0
     +8 R1.h0 = refill slot 0
     #1 use R1 !write
-)"),
+)"}),
                     0),
             "R1 +0");
   // Not under a guard.
-  EXPECT_EQ(live_at(two_blocks(kAndP, "    #0 @%3 %0 = a\n    #1 use %0 !write\n", "    #0 @P0 R4 = a\n    #1 use R4 !write\n"), 0),
-            "%0 %3 R4 P0 +0");
-  EXPECT_EQ(live_at(two_blocks(kAndP, "    #0 use %3 !write\n", "    +9 P1 = r2p R4\n    #0 use P1 !write\n"), 0), "%3 R4 +0");
-  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 %1 = add %0 !remat\n    #1 use %1 !write\n", R"(
+  EXPECT_EQ(
+      live_at(two_blocks({kAndP, "    #0 @%3 %0 = a\n    #1 use %0 !write\n", "    #0 @P0 R4 = a\n    #1 use R4 !write\n"}), 0),
+      "%0 %3 R4 P0 +0");
+  EXPECT_EQ(live_at(two_blocks({kAndP, "    #0 use %3 !write\n", "    +9 P1 = r2p R4\n    #0 use P1 !write\n"}), 0), "%3 R4 +0");
+  EXPECT_EQ(live_at(two_blocks({kThreeR, "    #0 %1 = add %0 !remat\n    #1 use %1 !write\n", R"(
     #0 add !remat !deleted
     +9 R1 = remat #0 R4
     #1 use R1 !write
-)"),
+)"}),
                     0),
             "%0 R4 +1");
   // What a phi writes is not live before it.
-  const Pair phi = {kThreeR, R"(
+  const Pair phi = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
+    #0 %0 = a          | R0 = a
     #1 bra -> b1
   block b1
-    #2 %1 = phi b0: %0
+    #2 %1 = phi b0: %0 | phi !deleted
     #3 bra -> b2
   block b2
-    #4 use %1 !write
+    #4 use %1 !write   | use R0 !write
     #5 exit
-)",
-                    R"(
-  block b0
-    #0 R0 = a
-    #1 bra -> b1
-  block b1
-    #2 phi !deleted
-    #3 bra -> b2
-  block b2
-    #4 use R0 !write
-    #5 exit
-)"};
+)")};
   EXPECT_EQ(live_at(phi, 0), "+0");
   // What it reads is not all written by a part.
-  const Pair part = {kThreeR, R"(
+  const Pair part = {kThreeR, side_by_side(R"(
   block b0
     #0 bra -> b1
   block b1
-    #1 %0.h0 = a
+    #1 %0.h0 = a       | R0.h0 = a
     #2 bra -> b2
   block b2
-    #3 %1 = phi b1: %0
-    #4 use %1 !write
+    #3 %1 = phi b1: %0 | R1 = phi b1: R0
+    #4 use %1 !write   | use R1 !write
     #5 exit
-)",
-                     R"(
-  block b0
-    #0 bra -> b1
-  block b1
-    #1 R0.h0 = a
-    #2 bra -> b2
-  block b2
-    #3 R1 = phi b1: R0
-    #4 use R1 !write
-    #5 exit
-)"};
+)")};
   EXPECT_EQ(live_at(part, 1), "%0 R0 R1 +0");
   EXPECT_EQ(live_at(phi, 1), "%1 R0 +0");
 }
 
 // What is written under a guard and read under the same one stays in its block; two opposite guards write together.
 TEST(SymbolicPlanTest, WhatAGuardKeepsToItselfIsNotLiveBefore) {
-  const auto live = [](const std::string& before, const std::string& after) {
-    return live_at({kAndP, R"(
-  block b0
-    #90 bra -> b1
-  block b1
-)" + before + "    #91 exit\n",
-                    R"(
-  block b0
-    #90 bra -> b1
-  block b1
-)" + after + "    #91 exit\n"},
-                   0);
-  };
-  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 @%3 use %0 !write\n", "    #0 @P0 R4 = a\n    #1 @P0 use R4 !write\n"), "%3 P0 +0");
-  EXPECT_EQ(live(R"(
-    #0 @%3 %0 = a
-    #1 @%3 %1 = copy %0
-    #2 @%3 use %1 !write
-)",
-                 R"(
-    #0 @P0 R4 = a
-    #1 @P0 R5 = copy R4
-    #2 @P0 use R5 !write
-)"),
+  const auto live = [](const Programs& both) { return live_at(two_blocks({kAndP, both}), 0); };
+  EXPECT_EQ(live({"    #0 @%3 %0 = a\n    #1 @%3 use %0 !write\n", "    #0 @P0 R4 = a\n    #1 @P0 use R4 !write\n"}), "%3 P0 +0");
+  EXPECT_EQ(live(side_by_side(R"(
+    #0 @%3 %0 = a        | @P0 R4 = a
+    #1 @%3 %1 = copy %0  | @P0 R5 = copy R4
+    #2 @%3 use %1 !write | @P0 use R5 !write
+)")),
             "%3 P0 +0");
-  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 @!%3 use %0 !write\n", "    #0 @P0 R4 = a\n    #1 @!P0 use R4 !write\n"),
+  EXPECT_EQ(live({"    #0 @%3 %0 = a\n    #1 @!%3 use %0 !write\n", "    #0 @P0 R4 = a\n    #1 @!P0 use R4 !write\n"}),
             "%0 %3 R4 P0 +0");
-  EXPECT_EQ(live(R"(
-    #0 @%3 %0 = a
-    #1 @!%3 %0 = b
-    #2 use %0 !write
-)",
-                 R"(
-    #0 @P0 R4 = a
-    #1 @!P0 R4 = b
-    #2 use R4 !write
-)"),
+  EXPECT_EQ(live(side_by_side(R"(
+    #0 @%3 %0 = a    | @P0 R4 = a
+    #1 @!%3 %0 = b   | @!P0 R4 = b
+    #2 use %0 !write | use R4 !write
+)")),
             "%3 P0 +0");
   // Half of it under one guard, all of it under the other.
-  EXPECT_EQ(live(R"(
-    #0 @%3 %0.h0 = a
-    #1 @!%3 %0 = b
-    #2 use %0 !write
-)",
-                 R"(
-    #0 @P0 R4.h0 = a
-    #1 @!P0 R4 = b
-    #2 use R4 !write
-)"),
+  EXPECT_EQ(live(side_by_side(R"(
+    #0 @%3 %0.h0 = a | @P0 R4.h0 = a
+    #1 @!%3 %0 = b   | @!P0 R4 = b
+    #2 use %0 !write | use R4 !write
+)")),
             "%0 %3 R4 P0 +0");
   // The guard is another one meanwhile, on one side or on both.
-  EXPECT_EQ(live(R"(
-    #0 @%3 %0 = a
-    #1 %3 = p
-    #2 @%3 use %0 !write
-)",
-                 R"(
-    #0 @P0 R4 = a
-    #1 P0 = p
-    #2 @P0 use R4 !write
-)"),
+  EXPECT_EQ(live(side_by_side(R"(
+    #0 @%3 %0 = a        | @P0 R4 = a
+    #1 %3 = p            | P0 = p
+    #2 @%3 use %0 !write | @P0 use R4 !write
+)")),
             "%0 %3 R4 P0 +0");
-  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 @%3 use %0 !write\n", R"(
+  EXPECT_EQ(live({"    #0 @%3 %0 = a\n    #1 @%3 use %0 !write\n", R"(
     #0 @P0 R4 = a
     +9 P1 = copy P0
     #1 @P1 use R4 !write
-)"),
+)"}),
             "%3 R4 P0 +0");
 }
 
@@ -423,17 +358,17 @@ TEST(SymbolicPlanTest, LiveNamesAreKeptFromPlanToPlan) {
     +22 bra -> b1
 )"),
                                            after("b2", "")};  // a branch that leads elsewhere
-  const ir::Function program = testing::parse_function(Pair{vregs, before, afters[0]}.before_text());
+  const ir::Function program = parse_function(Pair{vregs, before, afters[0]}.before_text());
   const ir::Target& target = *ir::find_target("sm_90");
   const auto live_names = [&](const Before& prepared, const ir::Function& f) {
-    const auto plan = symbolic::make_plan({prepared, f, testing::limits_of(program, 255)});
+    const auto plan = symbolic::make_plan({prepared, f, limits_of(program, 255)});
     EXPECT_TRUE(plan) << plan.error();
     return std::pair(plan->live_names.begin, plan->live_names.places);
   };
   for (const std::string& first : afters)
     for (const std::string& second : afters) {
-      const ir::Function f = testing::parse_function(Pair{vregs, before, first}.after_text());
-      const ir::Function g = testing::parse_function(Pair{vregs, before, second}.after_text());
+      const ir::Function f = parse_function(Pair{vregs, before, first}.after_text());
+      const ir::Function g = parse_function(Pair{vregs, before, second}.after_text());
       const Before shared(program, target), own(program, target);
       (void)live_names(shared, f);
       EXPECT_EQ(shared.part<symbolic::NamesBefore>().live.begin.empty(), &first == &afters.back());

@@ -18,6 +18,8 @@
 namespace regduel::oracles::symbolic {
 namespace {
 
+using namespace testing;
+
 constexpr int kNames = 6, kPredicates = 3;  // vregs %0 to %5, and %6 to %8
 constexpr std::uint32_t kBlocks = 8;
 
@@ -137,7 +139,7 @@ struct RandomProgram {
       else if (next.size() == 1) text += fmt::format("    #{} bra -> b{}\n", id++, next[0]);
       else text += fmt::format("    #{} cbra {} -> b{}, b{}\n", id++, name(kNames + kPredicates - 1), next[0], next[1]);
     }
-    return testing::parse_function(text);
+    return parse_function(text);
   }
 };
 
@@ -149,7 +151,7 @@ Counts compare(std::uint64_t seed, bool one_guard) {
   Random random(seed);
   const RandomProgram program(random, one_guard);
   const ir::Function before = program.function(true), after = program.function(false);
-  const auto plan = make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+  const auto plan = make_plan({before, after, *ir::find_target("sm_90"), limits_of(before, 255)});
   EXPECT_TRUE(plan) << (plan ? "" : plan.error());
   Counts counts;
   if (!plan) return counts;

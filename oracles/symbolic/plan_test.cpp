@@ -9,29 +9,15 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::describe;
-using testing::diamond;
-using ::testing::ElementsAre;
-using testing::expect_category;
-using testing::expect_pass;
-using ::testing::HasSubstr;
-using testing::judge;
-using testing::kAndP;
-using testing::kLost;
-using testing::kPairVregs;
-using testing::kThreeR;
-using testing::Pair;
-using testing::repeated;
-using testing::two_values;
-using testing::with;
+using namespace testing;
 
 TEST(SymbolicPlanTest, ThePlanCountsWhatItMust) {
   Pair p = diamond();
   p.kind = "device";
-  p.before = testing::edit(p.before, "#8 exit", "#8 ret");
-  p.after = testing::edit(testing::edit(p.after, "#8 exit", "+30 R24 = copy R0\n    #8 ret"), "#7 use R0", "#7 use R0");
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
-  const auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+  p.before = edit(p.before, "#8 exit", "#8 ret");
+  p.after = edit(edit(p.after, "#8 exit", "+30 R24 = copy R0\n    #8 ret"), "#7 use R0", "#7 use R0");
+  const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
+  const auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), limits_of(before, 255)});
   ASSERT_TRUE(plan) << plan.error();
   EXPECT_THAT(plan->num_preds, ElementsAre(0, 1, 1, 2));
   EXPECT_THAT(plan->is_loop_head, ElementsAre(0, 0, 0, 0));
@@ -54,11 +40,10 @@ TEST(SymbolicPlanTest, EachCycleHasALoopHead) {
     #4 exit
 )";
   const Pair p = {kAndP, body,
-                  testing::edit(testing::edit(testing::edit(body, "cbra %3 -> b1, b2", "cbra P0 -> b1, b2"), "cbra %3 -> b1, b3",
-                                              "cbra P0 -> b1, b3"),
-                                "cbra %3 -> b3", "cbra P0 -> b3")};
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
-  const auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+                  edit(edit(edit(body, "cbra %3 -> b1, b2", "cbra P0 -> b1, b2"), "cbra %3 -> b1, b3", "cbra P0 -> b1, b3"),
+                       "cbra %3 -> b3", "cbra P0 -> b3")};
+  const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
+  const auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), limits_of(before, 255)});
   ASSERT_TRUE(plan) << plan.error();
   EXPECT_EQ(plan->is_loop_head[0] + plan->is_loop_head[4], 0);
   EXPECT_EQ(plan->is_loop_head[1] + plan->is_loop_head[2], 1) << "which one depends on the order";
@@ -66,62 +51,38 @@ TEST(SymbolicPlanTest, EachCycleHasALoopHead) {
 }
 
 TEST(SymbolicPlanTest, PartsOfFixedAndTiedOperands) {
-  const Pair half = {kPairVregs, R"(
+  const Pair half = {kPairVregs, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %0.hi{=R4:R5} = b
-    #2 use %0.hi{=R4:R5} !write
-    #3 use %0 !write
+    #0 %0 = a                   | R4:R5 = a
+    #1 %0.hi{=R4:R5} = b        | R4:R5.hi = b
+    #2 use %0.hi{=R4:R5} !write | use R4:R5.hi !write
+    #3 use %0 !write            | use R4:R5 !write
     #4 exit
-)",
-                     R"(
-  block b0
-    #0 R4:R5 = a
-    #1 R4:R5.hi = b
-    #2 use R4:R5.hi !write
-    #3 use R4:R5 !write
-    #4 exit
-)"};
+)")};
   expect_pass(half);
   Pair quarter = half;
   for (std::string* text : {&quarter.before, &quarter.after})
     for (int k = 0; k < 2; ++k) text->replace(text->find(".hi"), 3, ".h1");
   expect_pass(quarter);
   // A tied def is where the use is fixed.
-  expect_pass({kThreeR, R"(
+  expect_pass({kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1{tied 1} = mad %0{=R4}, 7
-    #2 use %1 !write
+    #0 %0 = a                      | R4 = a
+    #1 %1{tied 1} = mad %0{=R4}, 7 | R5 = mad R5, 7
+    #2 use %1 !write               | use R4 !write
     #3 exit
-)",
-               R"(
-  block b0
-    #0 R4 = a
-    #1 R5 = mad R5, 7
-    #2 use R4 !write
-    #3 exit
-)"});
+)")});
 }
 
 TEST(SymbolicPlanTest, DefsInOneTupleAreContested) {
-  const Pair p = {R"(
+  const Pair p = {side_by_side(R"(
   vreg %0 R b128
-  vreg %1 R b32
-  vreg %2 R b32
-)",
-                  R"(
+  vreg %1..%2 R b32
   block b0
-    #0 %1, %0, %2 = three
-    #1 use %2 !write
+    #0 %1, %0, %2 = three | R0, R4:R7, R8 = three
+    #1 use %2 !write      | use R8 !write
     #2 exit
-)",
-                  R"(
-  block b0
-    #0 R0, R4:R7, R8 = three
-    #1 use R8 !write
-    #2 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(with(p, "R4:R7, R8 =", "R4:R7, R6 ="), "use R8", "use R6"), kLost);
   // In any order.
@@ -131,69 +92,39 @@ TEST(SymbolicPlanTest, DefsInOneTupleAreContested) {
 
 // Neither of two defs in one half is there afterwards, nor what was there before.
 TEST(SymbolicPlanTest, DefsInOneHalfAreContested) {
-  expect_category({"  vreg %0 R b32\n", R"(
+  expect_category({side_by_side(R"(
+  vreg %0 R b32
   block b0
-    #0 %0 = a
-    #1 %0.h0, %0.h1 = two
-    #2 use %0.h1 !write
+    #0 %0 = a             | R2 = a
+    #1 %0.h0, %0.h1 = two | R2.h1, R2.h1 = two
+    #2 use %0.h1 !write   | use R2.h1 !write
     #3 exit
-)",
-                   R"(
-  block b0
-    #0 R2 = a
-    #1 R2.h1, R2.h1 = two
-    #2 use R2.h1 !write
-    #3 exit
-)"},
+)")},
                   kLost);
   // What was there is lost to a copy of it too.
-  expect_category({R"(
-  vreg %0 R b32
-  vreg %1 R b32
-)",
-                   R"(
+  expect_category({side_by_side(R"(
+  vreg %0..%1 R b32
   block b0
-    #0 %0 = a
-    #4 %1 = copy %0
-    #1 %0.h0, %0.h1 = two
-    #2 use %1.h1 !write
+    #0 %0 = a             | R2 = a
+    #4 %1 = copy %0       | copy !deleted
+    #1 %0.h0, %0.h1 = two | R2.h1, R2.h1 = two
+    #2 use %1.h1 !write   | use R2.h1 !write
     #3 exit
-)",
-                   R"(
-  block b0
-    #0 R2 = a
-    #4 copy !deleted
-    #1 R2.h1, R2.h1 = two
-    #2 use R2.h1 !write
-    #3 exit
-)"},
+)")},
                   kLost);
 }
 
 TEST(SymbolicPlanTest, PartsAreDefinedOneAfterTheOther) {
-  const Pair p = {R"(
-  vreg %0 R b32
-  vreg %1 R b32
-  vreg %2 R b32
-)",
-                  R"(
+  const Pair p = {side_by_side(R"(
+  vreg %0..%2 R b32
   block b0
-    #0 %0.h0 = a
-    #1 %0.h1 = b
-    #2 %1 = c
-    #3 %2.h0, %2.h1 = copy %0.h1, %1.h1
-    #4 use %0, %1, %2 !write
+    #0 %0.h0 = a                        | R0.h0 = a
+    #1 %0.h1 = b                        | R0.h1 = b
+    #2 %1 = c                           | R1 = c
+    #3 %2.h0, %2.h1 = copy %0.h1, %1.h1 | R2.h0, R2.h1 = copy R0.h1, R1.h1
+    #4 use %0, %1, %2 !write            | use R0, R1, R2 !write
     #5 exit
-)",
-                  R"(
-  block b0
-    #0 R0.h0 = a
-    #1 R0.h1 = b
-    #2 R1 = c
-    #3 R2.h0, R2.h1 = copy R0.h1, R1.h1
-    #4 use R0, R1, R2 !write
-    #5 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "copy R0.h1, R1.h1", "copy R0.h1, R1.h0"), kLost);
   expect_pass(
@@ -201,24 +132,15 @@ TEST(SymbolicPlanTest, PartsAreDefinedOneAfterTheOther) {
            "use R0", "use R0"));
   EXPECT_EQ(judge(with(p, "#1 R0.h1 = b", "#1 R0.h0 = b")).verdict, Verdict::Fail);
   // A narrow vreg in the upper half of a register, whatever structure says of that.
-  expect_pass({R"(
+  expect_pass({side_by_side(R"(
   vreg %0 R b32
   vreg %1 R b16
-)",
-               R"(
   block b0
-    #0 %0.h0 = a
-    #1 %1 = b
-    #2 use %1 !write
+    #0 %0.h0 = a     | R0.h0 = a
+    #1 %1 = b        | R2.h1 = b
+    #2 use %1 !write | use R2.h1 !write
     #3 exit
-)",
-               R"(
-  block b0
-    #0 R0.h0 = a
-    #1 R2.h1 = b
-    #2 use R2.h1 !write
-    #3 exit
-)"});
+)")});
 }
 
 TEST(SymbolicPlanTest, APackIsAnInstructionLikeAnyOther) {
@@ -226,27 +148,17 @@ TEST(SymbolicPlanTest, APackIsAnInstructionLikeAnyOther) {
   vreg %3 R b32
   vreg %4 R b32
 )";
-  const Pair p = {vregs, R"(
+  const Pair p = {vregs, side_by_side(R"(
   block b0
-    #0 %1 = a
-    #1 %2 = b
-    #2 %0{early} = pack %1, %2
-    #3 %3, %4 = unpack %0 clobbers R20
-    #4 use %3 !write
-    #5 use %1, %2 !write
+    #0 %1 = a                          | R0 = a
+    #1 %2 = b                          | R1 = b
+    +20                                | R9 = copy R0
+    #2 %0{early} = pack %1, %2         | R2:R3 = pack R0, R1
+    #3 %3, %4 = unpack %0 clobbers R20 | R4, R5 = unpack R2:R3 clobbers R20
+    #4 use %3 !write                   | use R9 !write
+    #5 use %1, %2 !write               | use R0, R1 !write
     #6 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = b
-    +20 R9 = copy R0
-    #2 R2:R3 = pack R0, R1
-    #3 R4, R5 = unpack R2:R3 clobbers R20
-    #4 use R9 !write
-    #5 use R0, R1 !write
-    #6 exit
-)"};
+)")};
   expect_pass(p);
   const JudgeResult swapped = judge(with(p, "pack R0, R1", "pack R1, R0"));
   ASSERT_FALSE(swapped.findings.empty());
@@ -274,18 +186,12 @@ TEST(SymbolicPlanTest, NonsenseIsSkippedWithAReason) {
   expect_skipped(with(two_values(), "    #3 exit\n", "    +9 exit\n"), "not inserted");
   expect_skipped(with(two_values(), "    #2 use", "    +9 R3 = foo\n    #2 use"), "not inserted");
   expect_skipped(with(two_values(), "    #3 exit\n", "    +9 bra -> b0\n"), "does not hold all its original");
-  Pair copy = {kThreeR, R"(
+  Pair copy = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = copy %0
+    #0 %0 = a       | R0 = a
+    #1 %1 = copy %0 | R1 = foo R0
     #2 exit
-)",
-               R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = foo R0
-    #2 exit
-)"};
+)")};
   expect_skipped(copy, "something else");
   Pair remat = repeated();
   remat.vregs = R"(
@@ -293,34 +199,23 @@ TEST(SymbolicPlanTest, NonsenseIsSkippedWithAReason) {
   vreg %1 R b32
   vreg %2 R b32
 )";
-  remat.after = testing::edit(remat.after, "#0 R0 = a", "#0 R4:R5 = a");
-  remat.after = testing::edit(remat.after, "use R1, R0", "use R1, R4:R5");
-  remat.after = testing::edit(testing::edit(remat.after, "#3 R0 = b", "#3 R4:R5 = b"), "#4 use R0", "#4 use R4:R5");
+  remat.after = edit(remat.after, "#0 R0 = a", "#0 R4:R5 = a");
+  remat.after = edit(remat.after, "use R1, R0", "use R1, R4:R5");
+  remat.after = edit(edit(remat.after, "#3 R0 = b", "#3 R4:R5 = b"), "#4 use R0", "#4 use R4:R5");
   expect_skipped(remat, "narrower");
-  expect_skipped({kAndP, R"(
+  expect_skipped({kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 cbra %3 -> b1, b2
+    #0 %3 = p            | P0 = p
+    #1 cbra %3 -> b1, b2 | cbra P0 -> b1, b2
   block b1
-    #2 bra -> b3
+    #2 bra -> b3         | bra -> b4
   block b2
-    #3 bra -> b3
-  block b3
-    #4 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 cbra P0 -> b1, b2
-  block b1
-    #2 bra -> b4
-  block b2
-    #3 bra -> b4
+    #3 bra -> b3         | bra -> b4
   block b3
     #4 exit
   block b4 edge b1 -> b3
-    +9 bra -> b3
-)"},
+    +9                   | bra -> b3
+)")},
                  "stands on two edges");
 }
 

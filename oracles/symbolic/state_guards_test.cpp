@@ -10,40 +10,21 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::categories;
-using ::testing::ElementsAre;
-using testing::expect_category;
-using testing::expect_pass;
-using testing::judge;
-using testing::kAndP;
-using testing::kLost;
-using testing::kThreeR;
-using testing::kWrong;
-using testing::Pair;
-using testing::with;
+using namespace testing;
 
 Pair guarded() {
-  return {kAndP, R"(
+  return {kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 %1 = b
-    #3 @%3 %0 = c
-    #4 use %0, %1 !write
+    #0 %3 = p            | P0 = p
+    #1 %0 = a            | R0 = a
+    +20                  | spill R0, slot 0
+    #2 %1 = b            | R1 = b
+    #3 @%3 %0 = c        | @P0 R5 = c
+    +21                  | @P0 spill R5, slot 0
+    +22                  | R0 = refill slot 0
+    #4 use %0, %1 !write | use R0, R1 !write
     #5 exit
-)",
-          R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    +20 spill R0, slot 0
-    #2 R1 = b
-    #3 @P0 R5 = c
-    +21 @P0 spill R5, slot 0
-    +22 R0 = refill slot 0
-    #4 use R0, R1 !write
-    #5 exit
-)"};
+)")};
 }
 
 TEST(SymbolicStateTest, AStoreUnderTheGuardOfItsDefIsAsGoodAsRefillModifyStore) {
@@ -58,24 +39,15 @@ TEST(SymbolicStateTest, AStoreUnderTheGuardOfItsDefIsAsGoodAsRefillModifyStore) 
 }
 
 TEST(SymbolicStateTest, AGuardedDefKeepsTheOldValue) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 %1 = b
-    #3 @%3 %0 = c
-    #4 use %0 !write
+    #0 %3 = p        | P0 = p
+    #1 %0 = a        | R0 = a
+    #2 %1 = b        | R1 = b
+    #3 @%3 %0 = c    | @P0 R0 = c
+    #4 use %0 !write | use R0 !write
     #5 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    #2 R1 = b
-    #3 @P0 R0 = c
-    #4 use R0 !write
-    #5 exit
-)"};
+)")};
   expect_pass(p);
   const Pair bad = with(with(p, "@P0 R0 = c", "@P0 R1 = c"), "use R0", "use R1");
   EXPECT_EQ(judge(bad).verdict, Verdict::Fail);
@@ -83,131 +55,83 @@ TEST(SymbolicStateTest, AGuardedDefKeepsTheOldValue) {
 }
 
 TEST(SymbolicStateTest, AUseUnderTheGuardAsksOnlyWhereItHolds) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 @%3 use %0 !write
-    #3 @!%3 use %0 !write
+    #0 %3 = p             | P0 = p
+    #1 %0 = a             | R0 = a
+    +9                    | @P0 R1 = copy R0
+    #2 @%3 use %0 !write  | @P0 use R1 !write
+    #3 @!%3 use %0 !write | @!P0 use R0 !write
     #4 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    +9 @P0 R1 = copy R0
-    #2 @P0 use R1 !write
-    #3 @!P0 use R0 !write
-    #4 exit
-)"};
+)")};
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "#3 @!P0 use R0", "#3 @!P0 use R1")).verdict, Verdict::Fail);
   EXPECT_EQ(judge(with(p, "+9 @P0 R1", "+9 @!P0 R1")).verdict, Verdict::Fail);
 }
 
 TEST(SymbolicStateTest, AFirstGuardedDefSharesItsRegisterWithWhatDied) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %3 = p %0
-    #2 @%3 %1 = b
-    #3 @%3 use %1 !write
-    #4 use %1 !write
+    #0 %0 = a            | R0 = a
+    #1 %3 = p %0         | P0 = p R0
+    #2 @%3 %1 = b        | @P0 R0 = b
+    #3 @%3 use %1 !write | @P0 use R0 !write
+    #4 use %1 !write     | use R0 !write
     #5 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = a
-    #1 P0 = p R0
-    #2 @P0 R0 = b
-    #3 @P0 use R0 !write
-    #4 use R0 !write
-    #5 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "#2 @P0 R0 = b", "#2 @P0 R1 = b"), kWrong);
 }
 
 TEST(SymbolicStateTest, AnUndefinedGuardLeavesNothingDefined) {
   // %3 has no definition: whether #2 happens is not known, and %0 is undefined after it.
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = c
-    #2 @%3 %0 = b
-    #3 use %0, %1 !write
+    #0 %0 = a            | R0 = a
+    #1 %1 = c            | R1 = c
+    #2 @%3 %0 = b        | @P0 R2 = b
+    #3 use %0, %1 !write | use R0, R1 !write
     #4 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = c
-    #2 @P0 R2 = b
-    #3 use R0, R1 !write
-    #4 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "@P0 R2 = b", "@P0 R1 = b"), kLost);
 }
 
 TEST(SymbolicStateTest, ANegatedGuard) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 %1 = b
-    #3 @!%3 %0 = c
-    #4 use %0, %1 !write
+    #0 %3 = p            | P0 = p
+    #1 %0 = a            | R0 = a
+    +20                  | spill R0, slot 0
+    #2 %1 = b            | R1 = b
+    #3 @!%3 %0 = c       | @!P0 R5 = c
+    +21                  | @!P0 spill R5, slot 0
+    +22                  | R0 = refill slot 0
+    #4 use %0, %1 !write | use R0, R1 !write
     #5 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    +20 spill R0, slot 0
-    #2 R1 = b
-    #3 @!P0 R5 = c
-    +21 @!P0 spill R5, slot 0
-    +22 R0 = refill slot 0
-    #4 use R0, R1 !write
-    #5 exit
-)"};
+)")};
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "+21 @!P0", "+21 @P0")).verdict, Verdict::Fail);
   // Where the guard holds, the new value alone is asked for.
-  expect_pass({kAndP, R"(
+  expect_pass({kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 @%3 %0 = c
-    #3 @%3 use %0 !write
+    #0 %3 = p            | P0 = p
+    #1 %0 = a            | R0 = a
+    #2 @%3 %0 = c        | @P0 R1 = c
+    #3 @%3 use %0 !write | @P0 use R1 !write
     #4 exit
-)",
-               R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    #2 @P0 R1 = c
-    #3 @P0 use R1 !write
-    #4 exit
-)"});
+)")});
 }
 
 TEST(SymbolicStateTest, TwoGuardsOfWhichNothingIsKnownAreTwoButOneRegisterHoldsOneThing) {
-  const Pair p = {kThreeR, R"(
+  const Pair p = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 use %0 !write
+    #0 %0 = a        | R0 = a
+    +9               | @P5 R1 = copy R0
+    +8               | @!P6 R1 = copy R0
+    #1 use %0 !write | use R1 !write
     #2 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = a
-    +9 @P5 R1 = copy R0
-    +8 @!P6 R1 = copy R0
-    #1 use R1 !write
-    #2 exit
-)"};
+)")};
   expect_category(p, kLost);
   expect_pass(with(p, "@!P6", "@!P5"));
   // Until it is written.
@@ -247,7 +171,7 @@ TEST(SymbolicStateTest, APredicateDefinedUnderAGuardIsOneThingToAllThatItGuards)
     #1 @P0 P1 = q
     #2 R0 = a
     +20 spill R0, slot 0
-)" + (is_joined ? testing::edit(middle, "%0", "R0") : "") +
+)" + (is_joined ? edit(middle, "%0", "R0") : "") +
                   R"(
     #5 @P1 R5 = c
     +21 @P1 spill R5, slot 0
@@ -264,33 +188,19 @@ TEST(SymbolicStateTest, APredicateDefinedUnderAGuardIsOneThingToAllThatItGuards)
 // The copy is deleted, an inserted one does it under the register that holds its guard, of which %2 asks for nothing where %3
 // holds.
 Pair copied_under_a_maybe_undefined_guard() {
-  return {R"(
-  vreg %0 R b32
-  vreg %1 R b32
-  vreg %2 P pred
-  vreg %3 P pred
-)",
-          R"(
+  return {side_by_side(R"(
+  vreg %0..%1 R b32
+  vreg %2..%3 P pred
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 %1 = b
-    #3 @!%3 %2 = q
-    #4 @%2 %1 = copy %0
-    #5 use %1 !write
+    #0 %3 = p           | P1 = p
+    #1 %0 = a           | R0 = a
+    #2 %1 = b           | R1 = b
+    #3 @!%3 %2 = q      | @!P1 P0 = q
+    +22                 | @P0 R1 = copy R0
+    #4 @%2 %1 = copy %0 | copy !deleted
+    #5 use %1 !write    | use R1 !write
     #6 exit
-)",
-          R"(
-  block b0
-    #0 P1 = p
-    #1 R0 = a
-    #2 R1 = b
-    #3 @!P1 P0 = q
-    +22 @P0 R1 = copy R0
-    #4 copy !deleted
-    #5 use R1 !write
-    #6 exit
-)"};
+)")};
 }
 
 TEST(SymbolicStateTest, ADeletedCopyIsDoneUnderTheRegisterThatHoldsItsGuard) {
@@ -305,8 +215,8 @@ TEST(SymbolicStateTest, ADeletedCopyIsDoneUnderTheRegisterThatHoldsItsGuard) {
 // At the end of a block: the inserted guards of the block before serve no copy of the next one.
 TEST(SymbolicStateTest, AClearedStateKnowsNothing) {
   const Pair p = copied_under_a_maybe_undefined_guard();
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
-  const Case c(before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255));
+  const ir::Function before = parse_function(p.before_text()), after = parse_function(p.after_text());
+  const Case c(before, after, *ir::find_target("sm_90"), limits_of(before, 255));
   auto plan = symbolic::make_plan(c);
   ASSERT_TRUE(plan.has_value());
   const auto steps = plan->steps_of(0);
@@ -332,81 +242,47 @@ TEST(SymbolicStateTest, AClearedStateKnowsNothing) {
 }
 
 TEST(SymbolicStateTest, WhatAnUndefinedGuardMayHaveWrittenAsksForNothing) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = c
-    #2 @%3 %0 = b
-    #3 @%4 %1 = copy %0
-    #4 use %0, %1 !write
+    #0 %0 = a            | R0 = a
+    #1 %1 = c            | R1 = c
+    #2 @%3 %0 = b        | @P0 R2 = b
+    #3 @%4 %1 = copy %0  | @P1 R1 = copy R2
+    #4 use %0, %1 !write | use R5, R6 !write
     #5 exit
-)",
-                  R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = c
-    #2 @P0 R2 = b
-    #3 @P1 R1 = copy R2
-    #4 use R5, R6 !write
-    #5 exit
-)"};
+)")};
   expect_pass(p);
-  expect_pass({kAndP, R"(
+  expect_pass({kAndP, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = c
-    #2 @%4 %1 = copy %0
-    #3 use %1 !write
+    #0 %0 = a           | R0 = a
+    #1 %1 = c           | R1 = c
+    #2 @%4 %1 = copy %0 | @P1 R1 = copy R0
+    #3 use %1 !write    | use R6 !write
     #4 exit
-)",
-               R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = c
-    #2 @P1 R1 = copy R0
-    #3 use R6 !write
-    #4 exit
-)"});
+)")});
   // A copy that changes nothing leaves it defined.
-  const Pair same = {kAndP, R"(
+  const Pair same = {kAndP, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = copy %0
-    #2 @%4 %1 = copy %0
-    #3 use %1 !write
+    #0 %0 = a           | R0 = a
+    #1 %1 = copy %0     | R1 = copy R0
+    #2 @%4 %1 = copy %0 | @P1 R1 = copy R0
+    #3 use %1 !write    | use R1 !write
     #4 exit
-)",
-                     R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = copy R0
-    #2 @P1 R1 = copy R0
-    #3 use R1 !write
-    #4 exit
-)"};
+)")};
   expect_pass(same);
   expect_category(with(same, "use R1", "use R5"), kLost);
 }
 
 TEST(SymbolicStateTest, ANegatedGuardOfACopy) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %0 = a
-    #2 %1 = b
-    #3 @!%3 %1 = copy %0
-    #4 use %1 !write
+    #0 %3 = p            | P0 = p
+    #1 %0 = a            | R0 = a
+    #2 %1 = b            | R1 = b
+    #3 @!%3 %1 = copy %0 | @!P0 R1 = copy R0
+    #4 use %1 !write     | use R1 !write
     #5 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 R0 = a
-    #2 R1 = b
-    #3 @!P0 R1 = copy R0
-    #4 use R1 !write
-    #5 exit
-)"};
+)")};
   expect_pass(p);
   const JudgeResult r = judge(with(p, "@!P0", "@P0"));
   EXPECT_THAT(categories(r), ElementsAre(kLost));
@@ -415,26 +291,16 @@ TEST(SymbolicStateTest, ANegatedGuardOfACopy) {
 }
 
 TEST(SymbolicStateTest, AGuardFromAnotherBlockIsAUse) {
-  const Pair p = {kAndP, R"(
+  const Pair p = {kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %4 = q
+    #0 %3 = p        | P0 = p
+    #1 %4 = q        | P1 = q
     #2 bra -> b1
   block b1
-    #3 @%3 %0 = a
-    #4 use %4 !write
+    #3 @%3 %0 = a    | @P0 R0 = a
+    #4 use %4 !write | use P1 !write
     #5 exit
-)",
-                  R"(
-  block b0
-    #0 P0 = p
-    #1 P1 = q
-    #2 bra -> b1
-  block b1
-    #3 @P0 R0 = a
-    #4 use P1 !write
-    #5 exit
-)"};
+)")};
   expect_pass(p);
   expect_category(with(p, "@P0 R0", "@P1 R0"), kWrong);
 }

@@ -10,21 +10,8 @@
 namespace regduel::oracles {
 namespace {
 
-using testing::describe;
-using testing::diamond;
+using namespace testing;
 using ::testing::EndsWith;
-using testing::expect_category;
-using testing::expect_pass;
-using ::testing::HasSubstr;
-using testing::judge;
-using testing::kAndP;
-using testing::kLost;
-using testing::kRemat;
-using testing::kThreeR;
-using testing::kWrong;
-using testing::Pair;
-using testing::two_values;
-using testing::with;
 
 TEST(SymbolicTest, SaysWhatTheLocationHoldsAndWhoWroteIt) {
   const JudgeResult r = judge(with(two_values(), "#1 R1 = b", "#1 R0 = b"));
@@ -49,86 +36,47 @@ TEST(SymbolicTest, AFindingNamesItsOperandWhatIsThereAndWhoWroteIt) {
   vreg %3 R b32
   vreg %4 R b32
 )";
-  const Pair copies = {four, R"(
+  const Pair copies = {four, side_by_side(R"(
   block b0
-    #0 %1 = a
-    #1 %0 = copy %1
-    #2 %2 = copy %1
-    #3 %3 = copy %1
-    #4 %4 = b
-    #5 use 1, %4 !write
-    #6 use %0, %1, %2, %3 !write
+    #0 %1 = a                    | R0 = a
+    #1 %0 = copy %1              | copy !deleted
+    #2 %2 = copy %1              | copy !deleted
+    #3 %3 = copy %1              | copy !deleted
+    #4 %4 = b                    | R1 = b
+    #5 use 1, %4 !write          | use 1, R0 !write
+    #6 use %0, %1, %2, %3 !write | use R0, R0, R0, R0 !write
     #7 exit
-)",
-                       R"(
+)")};
+  const Pair far = {kThreeR, side_by_side(R"(
   block b0
-    #0 R0 = a
-    #1 copy !deleted
-    #2 copy !deleted
-    #3 copy !deleted
-    #4 R1 = b
-    #5 use 1, R0 !write
-    #6 use R0, R0, R0, R0 !write
-    #7 exit
-)"};
-  const Pair far = {kThreeR, R"(
-  block b0
-    #0 %0 = a
-    #1 %1 = b
+    #0 %0 = a            | R0 = a
+    +9                   | R2 = copy R0
+    #1 %1 = b            | R1 = b
     #2 bra -> b1
   block b1
     #3 bra -> b2
   block b2
-    #4 use %0, %1 !write
+    #4 use %0, %1 !write | use R0, R2 !write
     #5 exit
-)",
-                    R"(
+)")};
+  const Pair guard = {kAndP, side_by_side(R"(
   block b0
-    #0 R0 = a
-    +9 R2 = copy R0
-    #1 R1 = b
-    #2 bra -> b1
-  block b1
-    #3 bra -> b2
-  block b2
-    #4 use R0, R2 !write
+    #0 %3 = p            | P0 = p
+    #1 %4 = q            | P1 = q
+    #2 %0 = a            | R0 = a
+    #3 @%3 %0 = copy %0  | @P0 R0 = copy R0
+    #4 @%3 use %0 !write | @P0 use R0 !write
     #5 exit
-)"};
-  const Pair guard = {kAndP, R"(
+)")};
+  const Pair remat = {kAndP, side_by_side(R"(
   block b0
-    #0 %3 = p
-    #1 %4 = q
-    #2 %0 = a
-    #3 @%3 %0 = copy %0
-    #4 @%3 use %0 !write
-    #5 exit
-)",
-                      R"(
-  block b0
-    #0 P0 = p
-    #1 P1 = q
-    #2 R0 = a
-    #3 @P0 R0 = copy R0
-    #4 @P0 use R0 !write
-    #5 exit
-)"};
-  const Pair remat = {kAndP, R"(
-  block b0
-    #0 %0 = a
-    #1 %3 = p
-    #2 %1 = sel 5, %0, !%3 !remat
-    #3 use %1, %3 !write
+    #0 %0 = a                     | R0 = a
+    #1 %3 = p                     | P0 = p
+    #2 %1 = sel 5, %0, !%3 !remat | sel !remat !deleted
+    +9                            | R1 = remat #2 5, R0, !P0
+    #3 use %1, %3 !write          | use R1, P0 !write
     #4 exit
-)",
-                      R"(
-  block b0
-    #0 R0 = a
-    #1 P0 = p
-    #2 sel !remat !deleted
-    +9 R1 = remat #2 5, R0, !P0
-    #3 use R1, P0 !write
-    #4 exit
-)"};
+)")};
   expect_pass(guard);
   expect_pass(remat);
   const ReportedFinding expected[] = {
@@ -159,68 +107,43 @@ TEST(SymbolicTest, ABranchThatLeadsElsewhere) {
 }
 
 TEST(SymbolicTest, UnreachableBlocksAreNotChecked) {
-  expect_pass({kThreeR, R"(
+  expect_pass({kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
+    #0 %0 = a        | R0 = a
     #1 bra -> b2
   block b1
-    #2 %0 = b
-    #3 use %0 !write
+    #2 %0 = b        | R1 = b
+    #3 use %0 !write | use R7 !write
     #4 bra -> b2
   block b2
-    #5 use %0 !write
+    #5 use %0 !write | use R0 !write
     #6 exit
-)",
-               R"(
-  block b0
-    #0 R0 = a
-    #1 bra -> b2
-  block b1
-    #2 R1 = b
-    #3 use R7 !write
-    #4 bra -> b2
-  block b2
-    #5 use R0 !write
-    #6 exit
-)"});
+)")});
 }
 
 TEST(SymbolicTest, CalleeSavedRegistersComeBack) {
-  Pair p = {kThreeR, R"(
+  Pair p = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 use %0 !write
+    +9               | spill R24, slot 0
+    #0 %0 = a        | R24 = a
+    #1 use %0 !write | use R24 !write
+    +8               | R24 = refill slot 0
     #2 ret
-)",
-            R"(
-  block b0
-    +9 spill R24, slot 0
-    #0 R24 = a
-    #1 use R24 !write
-    +8 R24 = refill slot 0
-    #2 ret
-)"};
+)")};
   p.kind = "device";
   expect_pass(p);
   expect_category(with(p, "    +8 R24 = refill slot 0\n", ""), "callee-saved");
   expect_category(with(p, "R24 = refill slot 0", "R24 = refill slot 1"), "callee-saved");
   // At a ret in another block; written by a move alone, or as a pack.
-  Pair other = {kThreeR, R"(
+  Pair other = {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
+    +9        | spill R24, slot 0
+    #0 %0 = a | R24 = a
+    +8        | R24 = refill slot 0
     #1 bra -> b1
   block b1
     #2 ret
-)",
-                R"(
-  block b0
-    +9 spill R24, slot 0
-    #0 R24 = a
-    +8 R24 = refill slot 0
-    #1 bra -> b1
-  block b1
-    #2 ret
-)"};
+)")};
   other.kind = "device";
   expect_pass(other);
   expect_category(with(p, R"(+9 spill R24, slot 0
@@ -244,16 +167,11 @@ TEST(SymbolicTest, ArchitecturalRegistersHoldSomethingFromTheEntry) {
   vreg %0 P pred fixed P7 architectural
   vreg %1 R b32
 )";
-  const Pair p = {vregs, R"(
+  const Pair p = {vregs, side_by_side(R"(
   block b0
-    #0 use %0 !write
+    #0 use %0 !write | use P7 !write
     #1 exit
-)",
-                  R"(
-  block b0
-    #0 use P7 !write
-    #1 exit
-)"};
+)")};
   const JudgeResult r = judge(p);
   EXPECT_NE(r.verdict, Verdict::Fail) << describe(r);
   expect_category(with(p, "    #0 use P7", "    +9 P7 = copy P1\n    #0 use P7"), kLost);

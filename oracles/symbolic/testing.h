@@ -15,11 +15,6 @@ namespace regduel::oracles::testing {
 inline JudgeResult judge(const Pair& p) { return judge_pair(symbolic_judge(), p); }
 inline void expect_pass(const Pair& p) { expect_pass(symbolic_judge(), p); }
 inline void expect_category(const Pair& p, std::string_view category) { expect_category(symbolic_judge(), p, category); }
-// The same pair with one edit of the program after.
-inline Pair with(Pair p, std::string_view from, std::string_view to) {
-  p.after = edit(p.after, from, to);
-  return p;
-}
 
 inline constexpr std::string_view kWrong = "symbolic-wrong-value";
 inline constexpr std::string_view kLost = "symbolic-lost-value";
@@ -42,76 +37,45 @@ inline const std::string kPairVregs = R"(
 
 // Pairs that several tests damage.
 inline Pair two_values() {
-  return {kThreeR, R"(
+  return {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = b
-    #2 use %0, %1 !write
+    #0 %0 = a            | R0 = a
+    #1 %1 = b            | R1 = b
+    #2 use %0, %1 !write | use R0, R1 !write
     #3 exit
-)",
-          R"(
-  block b0
-    #0 R0 = a
-    #1 R1 = b
-    #2 use R0, R1 !write
-    #3 exit
-)"};
+)")};
 }
 inline Pair repeated() {
-  return {kThreeR, R"(
+  return {kThreeR, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %1 = add %0, 4 !remat
-    #2 use %1, %0 !write
-    #3 %0 = b
-    #4 use %0 !write
+    #0 %0 = a                | R0 = a
+    #1 %1 = add %0, 4 !remat | add !remat !deleted
+    +9                       | R1 = remat #1 R0, 4
+    #2 use %1, %0 !write     | use R1, R0 !write
+    #3 %0 = b                | R0 = b
+    #4 use %0 !write         | use R0 !write
     #5 exit
-)",
-          R"(
-  block b0
-    #0 R0 = a
-    #1 add !remat !deleted
-    +9 R1 = remat #1 R0, 4
-    #2 use R1, R0 !write
-    #3 R0 = b
-    #4 use R0 !write
-    #5 exit
-)"};
+)")};
 }
 // Something is stored before a branch, and destroyed on one side.
 inline Pair diamond() {
-  return {kAndP, R"(
+  return {kAndP, side_by_side(R"(
   block b0
-    #0 %0 = a
-    #1 %3 = p
-    #2 cbra %3 -> b1, b2
+    #0 %0 = a            | R0 = a
+    #1 %3 = p            | P0 = p
+    +20                  | spill R0, slot 0
+    #2 cbra %3 -> b1, b2 | cbra P0 -> b1, b2
   block b1
-    #3 %1 = b
-    #4 use %1 !write
+    #3 %1 = b            | R0 = b
+    #4 use %1 !write     | use R0 !write
+    +21                  | R0 = refill slot 0
     #5 bra -> b3
   block b2
     #6 bra -> b3
   block b3
-    #7 use %0 !write
+    #7 use %0 !write     | use R0 !write
     #8 exit
-)",
-          R"(
-  block b0
-    #0 R0 = a
-    #1 P0 = p
-    +20 spill R0, slot 0
-    #2 cbra P0 -> b1, b2
-  block b1
-    #3 R0 = b
-    #4 use R0 !write
-    +21 R0 = refill slot 0
-    #5 bra -> b3
-  block b2
-    #6 bra -> b3
-  block b3
-    #7 use R0 !write
-    #8 exit
-)"};
+)")};
 }
 
 // With %9 as the predicate that decides.
