@@ -76,8 +76,8 @@ struct Case {
 class Judge {
  public:
   using Function = JudgeResult (*)(const Case& c);
-  constexpr Judge(std::string_view name, std::string_view what_it_proves, Function judge)
-      : name_(name), what_it_proves_(what_it_proves), judge_(judge) {}
+  constexpr Judge(std::string_view name, std::string_view what_it_proves, Function function)
+      : name_(name), what_it_proves_(what_it_proves), judge_(function) {}
 
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::string_view what_it_proves() const { return what_it_proves_; }  // one line for --help

@@ -1,7 +1,7 @@
 // See refill_bound.h. First the values: each def of a unit makes one; copies, phis, packs and unpacks pass it on, so that several
 // vregs can hold one value. Then each instruction is three moments: reads (with early-clobber defs), clobbers, writes. A moment
 // brings in the values that it must have, and evicts the values that are read again last until the rest fits. Tested by
-// refill_bound_test.cpp, and against a search over all choices by properties/exact_truths_test.cpp.
+// refill_bound_test.cpp, and against a search over all choices by properties/belady_test.cpp.
 
 #include "oracles/quality/refill_bound.h"
 
