@@ -45,7 +45,7 @@ endfunction()
 # ccache finds what another checkout has compiled.
 function(regduel_source_dir)
   foreach(file ${ARGN})
-    file(STRINGS ${file} uses REGEX "REGDUEL_SOURCE_DIR|base/testing\\.h")
+    file(STRINGS ${file} uses REGEX "REGDUEL_SOURCE_DIR|(base|cli)/testing\\.h")
     if(uses)
       set_property(SOURCE ${file} APPEND PROPERTY COMPILE_DEFINITIONS "REGDUEL_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
     endif()
