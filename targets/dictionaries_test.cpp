@@ -136,8 +136,9 @@ std::string ptx() {
   Dictionary d("Words of PTX, as ir/ptx_*.cpp know them.");
   d.add("directives", words_in(reader, {R"re("(\.[a-z_0-9]+)")re"}));
   d.add("types", {".b8", ".b16", ".b32", ".b64", ".b128", ".u32", ".s32", ".f32", ".f64", ".pred", ".v2", ".v4", ".v8"});
-  d.add("opcodes", words_in(between(sources("ir/ptx", "opcodes"), "kRows[]", "};"), {R"re(\{"(\w+)")re"}));
-  d.add("parts of opcodes, and other words", words_in(reader, {R"re((?:==|has\() ?"([A-Za-z_0-9:]+)")re"}));
+  d.add("opcodes", words_in(between(sources("ir/ptx", "opcodes"), "kRows[]", "};"), {R"re([ "]((?!k[A-Z])[a-z]\w+)(?=[ "]))re"}));
+  d.add("parts of opcodes, and other words",
+        words_in(reader, {R"re((?:==|has\() ?"([A-Za-z_0-9:]+)")re", R"re("(\w+)", \{TypeKind)re"}));
   d.add("special registers", words_in(between(sources("ir/ptx", "names"), "kSpecialRegisters", "};"), {R"re("(\w+)")re"}), "%");
   d.add("punctuation and numbers", {"@%p1 ",
                                     "@!%p1 ",
