@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "llvm/random/mir_program.h"
+#include "llvm/random/mir_form.h"
 
 namespace regduel::llvm {
 
