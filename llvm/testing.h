@@ -24,7 +24,8 @@ inline std::string tables() {
         R"("V{0}": {{"pieces": [["V{0}", 0, 128]], "units": [3], "file": "VR"}}, "D{0}": {{"pieces": [["V{0}", 0, 64]], "units": [3]}}, )",
         k);
   t += R"("V0_V1": {"pieces": [["V0", 0, 128], ["V1", 0, 128]], "units": [3, 4]}, )";
-  t += R"("EFLAGS": {"pieces": [["EFLAGS", 0, 32]], "units": [9], "file": ""}}, "classes": {)";
+  t +=
+      R"("EFLAGS": {"pieces": [["EFLAGS", 0, 32]], "units": [9], "file": ""}, "EXEC": {"pieces": [["EXEC", 0, 64]], "units": [10], "file": ""}}, "classes": {)";
   t +=
       R"("GR64": {"bits": 64, "spill_bytes": 8, "member": "RAX", "subs": {"sub_8bit": [[0, 0, 8]], "sub_8bit_hi": [[0, 8, 8]], "sub_32bit": [[0, 0, 32]]}}, )";
   t +=
@@ -44,7 +45,7 @@ struct Text {
 
 inline std::string dump(const char* stage, const char* pass, const Text& t) {
   return fmt::format(
-      R"({{"stage": "{}", "pass": "{}", "allocator": "greedy", "run": 0, "function": "f", "subreg_liveness": false, "reserved": [], "vregs": [{}], "stack": [{}], )"
+      R"({{"stage": "{}", "pass": "{}", "allocator": "greedy", "run": 0, "function": "f", "subreg_liveness": false, "reserved": ["EXEC"], "vregs": [{}], "stack": [{}], )"
       R"("blocks": [{{"n": 0, "succ": [], "livein": [{}], "insts": [{}]}}]}})",
       stage, pass, t.vregs, t.stack, t.live_in, t.insts);
 }

@@ -8,14 +8,19 @@
 #include <fmt/format.h>
 
 #include "base/io.h"
-
+#include "base/random.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/parallel.h"
 #include "cli/show/output.h"
+#include "cli/this_run.h"
 #include "llvm/compile/compile.h"
+#include "llvm/compile/database.h"
+#include "llvm/judge/damage.h"
 #include "llvm/judge/judge_pair.h"
+#include "llvm/judge/rows.h"
+#include "llvm/random/campaign.h"
 
 namespace regduel::cli {
 namespace {
@@ -24,20 +29,28 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::vector<std::string> files, with = {"greedy", "basic", "fast", "pbqp"}, after = {"virtregrewriter", "machine-cp"};
-  std::string llvm_dir, keep;
+  std::string llvm_dir, keep, database;
   llvm::CompileOptions compile;
+  int faults = 0;
+  int random = 0, size = 70, tries = 300, batch = 50;
+  std::uint64_t seed = 1;
+  std::vector<std::string> machines = {"amdgcn-gfx1100", "x86_64"};
   int jobs = 0;
-  bool json = false;
+  bool json = false, pair = false;
+
+  [[nodiscard]] bool keeps_rir() const { return !keep.empty() || faults > 0 || !database.empty(); }
 };
 
 // One file under one allocator.
 struct Job {
   std::string file, allocator;
+  std::vector<std::string> arguments = {};  // of the compilation database
 };
 struct Result {
   std::optional<llvm::CompileFailure> failure = {};
   std::string triple = {}, cpu = {}, command = {}, dumps = {};
   std::vector<llvm::Verdict> verdicts = {};
+  llvm::Damage damage = {};
 };
 
 std::vector<std::string> sources(const std::vector<std::string>& paths) {
@@ -62,8 +75,12 @@ std::vector<std::string> sources(const std::vector<std::string>& paths) {
 
 Result judge_dumps(const llvm::DumpFile& file, const Options& o) {
   Result r{.triple = file.triple, .cpu = file.cpu};
-  for (const llvm::DumpPair& pair : llvm::pair_dumps(file, o.after))
-    r.verdicts.push_back(llvm::judge_pair(file.tables, pair, !o.keep.empty()));
+  for (const llvm::DumpPair& pair : llvm::pair_dumps(file, o.after)) {
+    r.verdicts.push_back(llvm::judge_pair(file.tables, pair, o.keeps_rir()));
+    const llvm::Verdict& v = r.verdicts.back();
+    if (o.faults > 0 && !v.refusal && v.verdict == oracles::Verdict::Pass)
+      r.damage.add(llvm::damage(v, hash_combine(o.seed, r.verdicts.size()), o.faults));
+  }
   return r;
 }
 
@@ -75,7 +92,10 @@ Result run(const llvm::Tools& tools, const Job& job, const Options& o) {
     if (!file) throw BadInput(to_string(file.error()));
     return judge_dumps(*file, o);
   }
-  auto compiled = llvm::compile(tools, job.file, job.allocator, o.compile);
+  llvm::CompileOptions options = o.compile;
+  options.clang_arguments.insert(options.clang_arguments.end(), job.arguments.begin(), job.arguments.end());
+  auto compiled =
+      o.pair ? llvm::read_pair(tools, o.files[0], o.files[1], options) : llvm::compile(tools, job.file, job.allocator, options);
   if (!compiled) return Result{.failure = compiled.error()};
   Result r = judge_dumps(compiled->file, o);
   r.command = compiled->command;
@@ -114,11 +134,7 @@ struct Column {
       case oracles::Verdict::Inconclusive:
       case oracles::Verdict::Skipped: ++inconclusive; break;
     }
-    counts.originals += v.counts.originals, counts.spills += v.counts.spills, counts.refills += v.counts.refills;
-    counts.folds += v.counts.folds, counts.copies += v.counts.copies, counts.remats += v.counts.remats;
-    counts.copies_deleted += v.counts.copies_deleted;
-    counts.spill_bytes += v.counts.spill_bytes, counts.refill_bytes += v.counts.refill_bytes;
-    for (const auto& [file, n] : v.counts.registers) counts.registers[file] += n;
+    counts.add(v.counts);
   }
 };
 
@@ -175,11 +191,200 @@ void print_verdict(const Job& job, const Result& r, const llvm::Verdict& v) {
   if (!r.command.empty()) fmt::print("    made by: {}\n", r.command);
 }
 
+// What is printed, kept and counted, result by result.
+class Summary {
+ public:
+  explicit Summary(const Options& o) : o_(o) {
+    if (!o.database.empty()) database_.emplace(o.database, this_run());
+  }
+
+  void add(const Job& job, Result r) {
+    const std::string target = r.triple + (r.cpu.empty() ? "" : " " + r.cpu);
+    if (r.failure) add_failure(job, *r.failure);
+    for (const llvm::Verdict& v : r.verdicts) {
+      columns_[{target, v.allocator}].add(v);
+      has_failed_ = has_failed_ || (!v.refusal && v.verdict == oracles::Verdict::Fail);
+      if (v.refusal) {
+        auto& [count, example] = refusals_[v.refusal->kind];
+        if (count++ == 0) example = fmt::format("{}: {}: {}", job.file, v.function, v.refusal->message);
+      }
+      if (o_.json) results_.push_back(to_json(job, r, v));
+      else print_verdict(job, r, v);
+      if (!o_.keep.empty()) keep_files(o_.keep, job, r, v);
+      if (database_) database_->add(llvm::row_of(v, job.file, target, o_.compile.stress));
+    }
+    for (const llvm::Escaped& e : r.damage.escaped) {
+      has_failed_ = true;
+      if (!o_.json) fmt::print("{}: {}: no static judge sees the fault {}\n", job.file, job.allocator, e.fault);
+      if (!o_.keep.empty()) save(fmt::format("{}/{}.{}.rir", o_.keep, fs::path(job.file).filename().string(), e.fault), e.after);
+    }
+    damage_.add(std::move(r.damage));
+  }
+
+  int finish() {
+    if (database_) database_->finish();
+    if (o_.json) {
+      print_json({{"command", "llvm"},
+                  {"results", results_},
+                  {"not_compiled", failures_},
+                  {"faults", {{"injected", damage_.injected}, {"changing", damage_.changing}, {"caught", damage_.caught}}}});
+      return has_failed_ ? kExitFinding : 0;
+    }
+    print_table();
+    for (const auto& [key, c] : columns_)
+      if (!c.counts.registers.empty())
+        fmt::print("registers, summed over functions: {} {}: {}\n", key.first, key.second, registers(c.counts));
+    for (const auto& [kind, r] : refusals_) fmt::print("refused, {}: {} (such as {})\n", kind, r.first, r.second);
+    if (o_.faults > 0)
+      fmt::print("faults: {} injected, {} change what the program does, {} of these caught by a static judge\n", damage_.injected,
+                 damage_.changing, damage_.caught);
+    return has_failed_ ? kExitFinding : 0;
+  }
+
+ private:
+  void add_failure(const Job& job, const llvm::CompileFailure& f) {
+    has_failed_ = has_failed_ || f.kind == llvm::CompileError::OtherCode || f.kind == llvm::CompileError::BadForm;
+    ++columns_[{o_.compile.triple + (o_.compile.cpu.empty() ? "" : " " + o_.compile.cpu), job.allocator}].not_compiled;
+    failures_.push_back(
+        {{"file", job.file}, {"allocator", job.allocator}, {"kind", name(f.kind)}, {"message", f.message}, {"command", f.command}});
+    if (!o_.json && f.kind != llvm::CompileError::NotSupported)
+      fmt::print("{}: {}: {}: {}\n    {}\n", job.file, job.allocator, name(f.kind), f.message, f.command);
+  }
+  void print_table() const {
+    Table table({"target", "allocator", "judged", "pass", "fail", "open", "refused", "not compiled", "originals", "spill B",
+                 "refill B", "folds", "copies", "remats", "seconds"},
+                2);
+    for (const auto& [key, c] : columns_)
+      table.row({key.first.empty() ? "-" : key.first, key.second, fmt::format("{}", c.judged), fmt::format("{}", c.pass),
+                 fmt::format("{}", c.fail), fmt::format("{}", c.inconclusive), fmt::format("{}", c.refused),
+                 fmt::format("{}", c.not_compiled), fmt::format("{}", c.counts.originals), fmt::format("{}", c.counts.spill_bytes),
+                 fmt::format("{}", c.counts.refill_bytes), fmt::format("{}", c.counts.folds), fmt::format("{}", c.counts.copies),
+                 fmt::format("{}", c.counts.remats), fmt::format("{:.2f}", c.seconds)});
+    fmt::print("{}", table.text());
+  }
+
+  const Options& o_;
+  std::map<std::pair<std::string, std::string>, Column> columns_;
+  std::map<std::string, std::pair<int, std::string>> refusals_;
+  Json results_ = Json::array(), failures_ = Json::array();
+  std::optional<results::ResultFile> database_;
+  llvm::Damage damage_;
+  bool has_failed_ = false;
+};
+
+std::vector<Job> jobs_of(const Options& o, const std::vector<std::string>& with) {
+  std::vector<Job> jobs;
+  if (o.pair) {
+    if (o.files.size() != 2) throw BadInput("--pair: two files of MIR, before and after");
+    return {{o.files[1], "pair"}};
+  }
+  for (const std::string& file : sources(o.files)) {
+    if (fs::path(file).filename() == "compile_commands.json") {
+      const auto text = read_file(file);
+      if (!text) throw BadInput(text.error());
+      const auto entries = llvm::read_database(*text, file);
+      if (!entries) throw BadInput(to_string(entries.error()));
+      for (const llvm::DatabaseEntry& e : *entries)
+        for (const std::string& a : with) jobs.push_back({e.file, a, e.arguments});
+    } else if (file.ends_with(".json")) {
+      jobs.push_back({file, ""});
+    } else {
+      for (const std::string& a : with) jobs.push_back({file, a});
+    }
+  }
+  return jobs;
+}
+
+// --- random programs
+
+// An input for llc, with what an upstream report needs, and llvm-reduce's test beside it.
+void save_finding(const Options& o, const llvm::Machine& m, const std::string& allocator, const llvm::RandomFinding& f) {
+  std::string head = fmt::format("# {}: {}\n# {}\n", f.kind, f.signature, f.command);
+  for (std::size_t begin = 0; begin < f.words.size();) {
+    const std::size_t end = std::min(f.words.find('\n', begin), f.words.size());
+    head += "# " + f.words.substr(begin, end - begin) + '\n';
+    begin = end + 1;
+  }
+  const std::string name = fmt::format("{}/{}-{}-{}-{}", o.keep, m.name, allocator, f.kind, f.index);
+  save(name + ".mir", head + f.mir);
+  const std::string command = f.command.substr(0, f.command.rfind(' '));
+  save(name + ".reduce.sh",
+       fmt::format("#!/bin/sh\n# llvm-reduce --test={}.reduce.sh {}.mir\n{} \"$1\" -dump /tmp/reduce.$$.json || exit 1\n"
+                   "! regduel llvm /tmp/reduce.$$.json\n",
+                   name, name, command));
+}
+
+struct Campaign {
+  llvm::RandomBatch sum;
+  std::map<std::string, std::pair<int, llvm::RandomFinding>> findings;  // by kind and signature: how many, and the first
+
+  void add(llvm::RandomBatch b) {
+    sum.programs += b.programs, sum.judged += b.judged, sum.pass += b.pass, sum.inconclusive += b.inconclusive;
+    for (auto& [kind, of_batch] : b.refused) {
+      auto& [count, example] = sum.refused[kind];
+      if (count == 0) example = std::move(of_batch.second);
+      count += of_batch.first;
+    }
+    sum.counts.add(b.counts);
+    for (llvm::RandomFinding& f : b.findings) {
+      auto& [count, first] = findings[f.kind + ": " + f.signature];
+      if (count++ == 0) first = std::move(f);
+    }
+  }
+};
+
+bool run_campaign(const Options& o, const llvm::Tools& tools, const llvm::RandomOptions& options) {
+  Campaign campaign;
+  const auto begin = std::chrono::steady_clock::now();
+  const int batches = (o.random + o.batch - 1) / o.batch;
+  in_order<llvm::RandomBatch>(
+      batches, resolve_jobs(o.jobs),
+      [&](std::int64_t k) {
+        return llvm::play(tools, options, static_cast<std::uint64_t>(k * o.batch),
+                          std::min(o.batch, o.random - static_cast<int>(k) * o.batch));
+      },
+      [&](std::int64_t, llvm::RandomBatch b) {
+        campaign.add(std::move(b));
+        return true;
+      });
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const llvm::RandomBatch& s = campaign.sum;
+  int refused = 0;
+  for (const auto& [kind, r] : s.refused) refused += r.first;
+  fmt::print(
+      "{} {}: {} programs in {:.1f} s ({:.0f} a second), {} allocations judged, {} pass, {} open, {} refused; {} spills, {} "
+      "refills\n",
+      options.machine->name, options.allocator, s.programs, seconds, s.programs / std::max(seconds, 0.001), s.judged, s.pass,
+      s.inconclusive, refused, s.counts.spills, s.counts.refills);
+  for (const auto& [kind, r] : s.refused) fmt::print("  refused, {}: {} (such as {})\n", kind, r.first, r.second);
+  for (const auto& [what, found] : campaign.findings) {
+    fmt::print("  {} ({} programs, the first is number {})\n", what, found.first, found.second.index);
+    if (!o.keep.empty()) save_finding(o, *options.machine, options.allocator, llvm::reduce(tools, options, found.second, o.tries));
+  }
+  return !campaign.findings.empty();
+}
+
+int random_command(const Options& o, const llvm::Tools& tools, const std::vector<std::string>& with) {
+  bool has_found = false;
+  for (const std::string& name : split_list(o.machines)) {
+    const llvm::Machine* machine = llvm::find_machine(name);
+    if (machine == nullptr)
+      throw BadInput(fmt::format("--machine: \"{}\" is none (there are amdgcn-gfx1100, amdgcn-gfx90a, x86_64)", name));
+    for (const std::string& allocator : with) {
+      if (allocator == "pbqp" && machine->runs_twice) continue;  // AMDGPU has none
+      has_found |= run_campaign(o, tools,
+                                {.machine = machine, .allocator = allocator, .seed = o.seed, .size = o.size, .compile = o.compile});
+    }
+  }
+  return has_found ? kExitFinding : 0;
+}
+
 int llvm_command(const Options& o) {
-  std::vector<std::string> with = split_list(o.with);
+  const std::vector<std::string> with = split_list(o.with);
   for (const std::string& a : with)
     if (std::ranges::find(llvm::kAllocators, a) == std::end(llvm::kAllocators))
       throw BadInput(fmt::format("--with: LLVM has no allocator \"{}\" (there are greedy, basic, fast, pbqp)", a));
+  if (o.files.empty() == (o.random == 0)) throw BadInput("files, or --random N");
   Options options = o;
   options.after = split_list(o.after);
   if (!o.keep.empty()) {
@@ -187,76 +392,29 @@ int llvm_command(const Options& o) {
     fs::create_directories(o.keep);
   }
   const llvm::Tools tools = llvm::find_tools(o.llvm_dir);
-  std::vector<Job> jobs;
-  for (const std::string& file : sources(o.files)) {
-    if (file.ends_with(".json")) jobs.push_back({file, ""});
-    else
-      for (const std::string& a : with) jobs.push_back({file, a});
-  }
-  if (tools.regduel_llc.empty() && std::ranges::any_of(jobs, [](const Job& j) { return !j.allocator.empty(); })) {
+  const std::vector<Job> jobs = jobs_of(options, with);
+  const bool needs_llc = o.random > 0 || std::ranges::any_of(jobs, [](const Job& j) { return !j.allocator.empty(); });
+  if (tools.regduel_llc.empty() && needs_llc) {
     fmt::print("skipped: no regduel-llc (build with LLVM 19; on Debian: apt-get install llvm-19-dev)\n");
     return 0;
   }
-  std::map<std::pair<std::string, std::string>, Column> columns;
-  std::map<std::string, std::pair<int, std::string>> refusals;
-  Json results = Json::array(), failures = Json::array();
-  bool failed = false;
+  if (o.random > 0) return random_command(options, tools, with);
+  Summary summary(options);
   in_order<Result>(
       std::ssize(jobs), resolve_jobs(o.jobs), [&](std::int64_t k) { return run(tools, jobs[k], options); },
       [&](std::int64_t k, Result r) {
-        const Job& job = jobs[k];
-        const std::string target = r.triple + (r.cpu.empty() ? "" : " " + r.cpu);
-        if (r.failure) {
-          failed = failed || r.failure->kind == llvm::CompileError::OtherCode || r.failure->kind == llvm::CompileError::BadForm;
-          ++columns[{o.compile.triple + (o.compile.cpu.empty() ? "" : " " + o.compile.cpu), job.allocator}].not_compiled;
-          failures.push_back({{"file", job.file},
-                              {"allocator", job.allocator},
-                              {"kind", name(r.failure->kind)},
-                              {"message", r.failure->message},
-                              {"command", r.failure->command}});
-          if (!o.json && r.failure->kind != llvm::CompileError::NotSupported)
-            fmt::print("{}: {}: {}: {}\n    {}\n", job.file, job.allocator, name(r.failure->kind), r.failure->message,
-                       r.failure->command);
-        }
-        for (const llvm::Verdict& v : r.verdicts) {
-          columns[{target, v.allocator}].add(v);
-          failed = failed || (!v.refusal && v.verdict == oracles::Verdict::Fail);
-          if (v.refusal) {
-            auto& [count, example] = refusals[v.refusal->kind];
-            if (count++ == 0) example = fmt::format("{}: {}: {}", job.file, v.function, v.refusal->message);
-          }
-          if (o.json) results.push_back(to_json(job, r, v));
-          else print_verdict(job, r, v);
-          if (!o.keep.empty()) keep_files(o.keep, job, r, v);
-        }
+        summary.add(jobs[k], std::move(r));
         return true;
       });
-  if (o.json) {
-    print_json({{"command", "llvm"}, {"results", results}, {"not_compiled", failures}});
-    return failed ? kExitFinding : 0;
-  }
-  Table table({"target", "allocator", "judged", "pass", "fail", "open", "refused", "not compiled", "originals", "spill B",
-               "refill B", "folds", "copies", "remats", "seconds"},
-              2);
-  for (const auto& [key, c] : columns)
-    table.row({key.first.empty() ? "-" : key.first, key.second, fmt::format("{}", c.judged), fmt::format("{}", c.pass),
-               fmt::format("{}", c.fail), fmt::format("{}", c.inconclusive), fmt::format("{}", c.refused),
-               fmt::format("{}", c.not_compiled), fmt::format("{}", c.counts.originals), fmt::format("{}", c.counts.spill_bytes),
-               fmt::format("{}", c.counts.refill_bytes), fmt::format("{}", c.counts.folds), fmt::format("{}", c.counts.copies),
-               fmt::format("{}", c.counts.remats), fmt::format("{:.2f}", c.seconds)});
-  fmt::print("{}", table.text());
-  for (const auto& [key, c] : columns)
-    if (!c.counts.registers.empty())
-      fmt::print("registers, summed over functions: {} {}: {}\n", key.first, key.second, registers(c.counts));
-  for (const auto& [kind, r] : refusals) fmt::print("refused, {}: {} (such as {})\n", kind, r.first, r.second);
-  return failed ? kExitFinding : 0;
+  return summary.finish();
 }
 
 }  // namespace
 
 Action declare_llvm(Arguments& a) {
   auto o = std::make_shared<Options>();
-  a.option("files", &o->files, "C, OpenCL C, LLVM IR or MIR, folders of them, or dumps of regduel-llc (.json)").required();
+  a.option("files", &o->files,
+           "C, OpenCL C, LLVM IR or MIR, folders of them, compile_commands.json, or dumps of regduel-llc (.json)");
   a.option("--with", &o->with,
            "Allocators, comma-separated: greedy, basic, fast (the -O0 pipeline unless -O says otherwise), pbqp");
   a.option(
@@ -272,7 +430,16 @@ Action declare_llvm(Arguments& a) {
   a.option("--clang-arg", &o->compile.clang_arguments, "An argument more for clang");
   a.option("--llc-arg", &o->compile.llc_arguments, "An argument more for regduel-llc");
   a.flag("--compare-code", o->compile.compare_code, "Compile without the dump as well; other code is an error");
-  a.option("--keep", &o->keep, "Directory for the pairs of RIR, and for the dumps");
+  a.flag("--pair", o->pair, "Two files of MIR with the same debug-instr-numbers: before an allocation, and after it");
+  a.option("--faults", &o->faults, "Damage each allocation that passes in so many ways, and see whether the judges object");
+  a.option("--random", &o->random, "In place of files: so many random programs, in MIR, under each allocator");
+  a.option("--machine", &o->machines, "For which machines they are: amdgcn-gfx1100, amdgcn-gfx90a, x86_64");
+  a.option("--seed", &o->seed, "The same seed, the same programs");
+  a.option("--size", &o->size, "Instructions of a random program, approximately");
+  a.option("--batch", &o->batch, "Random programs that one process allocates").between(1, 100'000);
+  a.option("--tries", &o->tries, "Programs that the reducer compiles at most, for a finding that --keep keeps");
+  a.option("--db", &o->database, "Add the results to this database, for regduel report and regduel compare");
+  a.option("--keep", &o->keep, "Directory for the pairs of RIR, the dumps, and what random programs have found");
   add_jobs(a, o->jobs, "Programs at a time");
   a.flag("--json", o->json, "One JSON document");
   a.footer(

@@ -121,6 +121,16 @@ std::string triple_of(const std::string& file) {
   return at == std::string::npos ? "" : text->substr(at + 17, text->find('"', at + 17) - at - 17);
 }
 
+std::expected<Compiled, CompileFailure> read_dump(const std::string& file, Compiled compiled) {
+  auto json = read_file(file);
+  if (!json) return std::unexpected(CompileFailure{CompileError::BadForm, json.error(), compiled.command});
+  compiled.json = std::move(*json);
+  auto dumps = read_dump_file(compiled.json, "dump.json");
+  if (!dumps) return std::unexpected(CompileFailure{CompileError::BadForm, to_string(dumps.error()), compiled.command});
+  compiled.file = std::move(*dumps);
+  return compiled;
+}
+
 }  // namespace
 
 Tools find_tools(const std::string& llvm_dir) {
@@ -163,13 +173,22 @@ std::expected<Compiled, CompileFailure> compile(const Tools& tools, const std::s
     if (read_file(work.file("with.s")) != read_file(work.file("without.s")))
       return std::unexpected(CompileFailure{CompileError::OtherCode, "other code with the dump than without", compiled.command});
   }
-  auto json = read_file(work.file("dump.json"));
-  if (!json) return std::unexpected(CompileFailure{CompileError::BadForm, json.error(), compiled.command});
-  compiled.json = std::move(*json);
-  auto dumps = read_dump_file(compiled.json, "dump.json");
-  if (!dumps) return std::unexpected(CompileFailure{CompileError::BadForm, to_string(dumps.error()), compiled.command});
-  compiled.file = std::move(*dumps);
-  return compiled;
+  return read_dump(work.file("dump.json"), std::move(compiled));
+}
+
+std::expected<Compiled, CompileFailure> read_pair(const Tools& tools, const std::string& before, const std::string& after,
+                                                  const CompileOptions& options) {
+  const WorkDirectory work;
+  std::vector<std::string> words = {tools.regduel_llc, "-before", before};
+  if (!options.cpu.empty()) words.push_back("-mcpu=" + options.cpu);
+  if (!options.features.empty()) words.push_back("-mattr=" + options.features);
+  words.insert(words.end(), options.llc_arguments.begin(), options.llc_arguments.end());
+  words.push_back(after);
+  Compiled compiled;
+  compiled.command = joined(words);
+  words.insert(words.end(), {"-dump", work.file("dump.json")});
+  if (auto failure = run(words, options.seconds)) return std::unexpected(*failure);
+  return read_dump(work.file("dump.json"), std::move(compiled));
 }
 
 }  // namespace regduel::llvm

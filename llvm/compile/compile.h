@@ -47,4 +47,8 @@ struct CompileFailure {
 [[nodiscard]] std::expected<Compiled, CompileFailure> compile(const Tools& tools, const std::string& file,
                                                               const std::string& allocator, const CompileOptions& options);
 
+// Two MIR files of the same functions, before an allocation and after it (JSON.md, "Pairs of MIR files").
+[[nodiscard]] std::expected<Compiled, CompileFailure> read_pair(const Tools& tools, const std::string& before,
+                                                                const std::string& after, const CompileOptions& options);
+
 }  // namespace regduel::llvm

@@ -9,6 +9,8 @@
 //   where from     of an inserted instruction: the vreg of the program before that its vreg or its stack slot descends from (VirtRegMap), and
 //                  the definition of that vreg that reached there (the live intervals as they were before the run)
 //
+// With -before FILE.mir the input is what became of FILE.mir, whose instructions carry the same debug-instr-numbers: both are only written down.
+//
 // Without --dump this is llc: no pass of ours is added. Code generation with and without is compared by llvm-trial.
 // It holds no rule of judging: what of this is an allocation, and whether it is right, is for llvm/mapping to say.
 #include <map>
@@ -50,14 +52,20 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include "llvm/dump/tables.h"
+#include "llvm/dump/versions.h"
 
 using namespace llvm;
 using regduel_dump::Tables;
+namespace versions = regduel_dump::versions;
 
 static codegen::RegisterCodeGenFlags codegen_flags;
 static cl::opt<std::string> input_file(cl::Positional, cl::desc("<input .ll, .bc or .mir>"), cl::init("-"));
 static cl::opt<std::string> output_file("o", cl::desc("Assembly; none where it is not given"), cl::value_desc("file"));
 static cl::opt<std::string> dump_file("dump", cl::desc("Where to write the JSON"), cl::value_desc("file"));
+static cl::opt<std::string> before_file("before", cl::desc("MIR before allocation, of which the input is the MIR after it"),
+                                        cl::value_desc("file"));
+static cl::opt<std::string> pair_pass("pair-pass", cl::desc("With -before: after which pass the input stands"),
+                                      cl::init("virtregrewriter"));
 static cl::opt<char> opt_level("O", cl::desc("Optimisation level: 0, 1, 2 or 3"), cl::Prefix, cl::init('2'));
 static cl::opt<std::string> target_triple("mtriple", cl::desc("Triple, in place of the module's"));
 
@@ -204,7 +212,7 @@ class Writer {
           for (const auto* m : mi.memoperands())
             json.object([&] {
               json.attribute("rw", std::string(m->isLoad() ? "r" : "") + (m->isStore() ? "w" : "") + (m->isVolatile() ? "v" : ""));
-              json.attribute("size", m->getSize().hasValue() ? int64_t(m->getSize().getValue().getKnownMinValue()) : -1);
+              json.attribute("size", versions::bytes(*m));
               if (const auto* p = dyn_cast_or_null<FixedStackPseudoSourceValue>(m->getPseudoValue()))
                 json.attribute("fi", p->getFrameIndex());
             });
@@ -293,14 +301,15 @@ class DumpPass : public MachineFunctionPass {
     MachineFunctionPass::getAnalysisUsage(usage);
   }
   bool runOnMachineFunction(MachineFunction& mf) override {
-    auto* slots = getAnalysisIfAvailable<SlotIndexesWrapperPass>();
-    writer_.indexes = slots ? &slots->getSI() : nullptr;
-    auto* lis = getAnalysisIfAvailable<LiveIntervalsWrapperPass>();
-    writer_.intervals = lis ? &lis->getLIS() : nullptr;
+    auto* slots = getAnalysisIfAvailable<versions::SlotIndexesPass>();
+    writer_.indexes = versions::result(slots);
+    auto* lis = getAnalysisIfAvailable<versions::LiveIntervalsPass>();
+    writer_.intervals = versions::result(lis);
     if (before_) begin_run(mf);
     else if (o_.function != static_cast<int>(mf.getFunctionNumber()) || !is_first_of_run()) return false;
     else if (is_allocator_) ask_allocator(mf);
     writer_.write(mf, o_, pass_, before_);
+    if (!before_) take_numbers_from_kills(mf);
     return false;
   }
 
@@ -320,9 +329,8 @@ class DumpPass : public MachineFunctionPass {
         o_.originals.insert(n);
         if (writer_.indexes && writer_.indexes->hasIndex(mi)) o_.at.emplace(writer_.indexes->getInstructionIndex(mi), n);
       }
-    auto* intervals = getAnalysisIfAvailable<LiveIntervalsWrapperPass>();
-    if (!intervals) return;
-    const LiveIntervals& lis = intervals->getLIS();
+    if (writer_.intervals == nullptr) return;
+    const LiveIntervals& lis = *writer_.intervals;
     for (unsigned v = 0; v < mf.getRegInfo().getNumVirtRegs(); ++v) {
       const Register r = Register::index2VirtReg(v);
       if (!lis.hasInterval(r)) continue;
@@ -364,6 +372,12 @@ class DumpPass : public MachineFunctionPass {
               break;
             }
       }
+  }
+  // What an identity copy has become keeps its number, to which the machine verifier objects.
+  static void take_numbers_from_kills(MachineFunction& mf) {
+    for (auto& b : mf)
+      for (auto& mi : b.instrs())
+        if (mi.isKill() && mi.peekDebugInstrNum()) mi.setDebugInstrNum(0);
   }
   static int original(const VirtRegMap& map, Register r) {
     const Register o = map.getOriginal(r);
@@ -409,6 +423,115 @@ int fail(const Twine& message) {
   return 1;
 }
 
+// A module with the machine that it is for, and its machine functions where it is MIR.
+struct Input {
+  std::unique_ptr<TargetMachine> machine;
+  std::unique_ptr<MIRParser> mir;
+  std::unique_ptr<Module> module;
+
+  // False after a message.
+  bool read(const std::string& file, LLVMContext& context) {
+    SMDiagnostic error;
+    std::string problem;
+    const auto data_layout = [&](StringRef of_module, StringRef) { return choose_machine(of_module, problem); };
+    if (StringRef(file).ends_with(".mir")) {
+      mir = createMIRParserFromFile(file, error, context);
+      if (mir) module = mir->parseIRModule(data_layout);
+    } else {
+      module = parseIRFile(file, error, context, ParserCallbacks(data_layout));
+    }
+    if (!module && !problem.empty()) return fail(problem), false;
+    if (!module) return error.print("regduel-llc", errs()), false;
+    if (!target_triple.empty()) module->setTargetTriple(Triple::normalize(target_triple));
+    if (!machine) return fail("no target"), false;
+    if (verifyModule(*module, &errs())) return fail("the module is not well-formed"), false;
+    codegen::setFunctionAttributes(codegen::getCPUStr(), codegen::getFeaturesStr(), *module);
+    machine->Options.MCOptions.AsmVerbose = true;  // as llc has it
+    return true;
+  }
+  bool parse_functions(MachineModuleInfo& info) {
+    return !mir || !mir->parseMachineFunctions(*module, info) || (fail("the machine functions cannot be parsed"), false);
+  }
+
+ private:
+  std::optional<std::string> choose_machine(StringRef of_module, std::string& problem) {
+    Triple triple(Triple::normalize(target_triple.empty() ? of_module.str() : target_triple));
+    const Target* target = TargetRegistry::lookupTarget(codegen::getMArch(), triple, problem);
+    if (!target) return std::nullopt;
+    machine.reset(target->createTargetMachine(triple.getTriple(), codegen::getCPUStr(), codegen::getFeaturesStr(),
+                                              codegen::InitTargetOptionsFromCodeGenFlags(triple), codegen::getExplicitRelocModel(),
+                                              codegen::getExplicitCodeModel(), versions::level(opt_level)));
+    return machine->createDataLayout().getStringRepresentation();
+  }
+};
+
+void write_head(raw_ostream& out, const Input& input) {
+  json::OStream json(out);
+  json.object([&] {
+    json.attribute("regduel_llvm", 1);
+    json.attribute("llvm", LLVM_VERSION_STRING), json.attribute("triple", input.module->getTargetTriple()),
+        json.attribute("cpu", input.machine->getTargetCPU());
+  });
+  out << "\n";
+}
+void write_tables(raw_ostream& out, Writer& writer) {
+  json::OStream json(out);
+  json.object([&] { writer.tables.write(json); });
+  out << "\n";
+}
+
+// -before: no pass runs.
+int write_pair(raw_ostream& out, LLVMContext& context) {
+  Input inputs[2];
+  std::unique_ptr<MachineModuleInfo> infos[2];
+  const std::string files[2] = {before_file, input_file};
+  for (int k = 0; k < 2; ++k) {
+    if (!inputs[k].read(files[k], context)) return 1;
+    if (!inputs[k].mir) return fail(files[k] + " is no .mir");
+    infos[k] = std::make_unique<MachineModuleInfo>(static_cast<versions::Machine*>(inputs[k].machine.get()));
+    if (!inputs[k].parse_functions(*infos[k])) return 1;
+  }
+  write_head(out, inputs[0]);
+  Writer writer(out);
+  for (const Function& f : *inputs[0].module) {
+    MachineFunction* before = infos[0]->getMachineFunction(f);
+    const Function* g = inputs[1].module->getFunction(f.getName());
+    MachineFunction* after = g ? infos[1]->getMachineFunction(*g) : nullptr;
+    if (!before || !after) continue;
+    Origins origins;
+    origins.run = 0, origins.allocator = "greedy";
+    for (auto& b : *before)
+      for (auto& mi : b.instrs())
+        if (const unsigned n = mi.peekDebugInstrNum()) origins.originals.insert(n);
+    writer.write(*before, origins, "greedy", true);
+    writer.write(*after, origins, pair_pass, false);
+  }
+  write_tables(out, writer);
+  return 0;
+}
+
+// The user's pipeline, with a dump where one is asked for.
+int compile(LLVMContext& context, raw_ostream* dump, raw_ostream* assembly) {
+  Input input;
+  if (!input.read(input_file, context)) return 1;
+  std::unique_ptr<Writer> writer;
+  if (dump) writer = std::make_unique<Writer>(*dump), write_head(*dump, input);
+  DumpingPassManager passes(writer.get());
+  TargetLibraryInfoImpl library(Triple(input.module->getTargetTriple()));
+  passes.add(new TargetLibraryInfoWrapperPass(library));
+  auto* machine = static_cast<versions::Machine*>(input.machine.get());
+  auto* modules = new MachineModuleInfoWrapperPass(machine);
+  if (!input.parse_functions(modules->getMMI())) return 1;
+  SmallString<0> text;
+  raw_svector_ostream stream(text);
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, codegen::getFileType(), true, modules))
+    return fail("the target cannot emit this kind of file");
+  passes.run(*input.module);
+  if (assembly) *assembly << text;
+  if (dump) write_tables(*dump, *writer);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -421,72 +544,16 @@ int main(int argc, char** argv) {
 
   LLVMContext context;
   context.setDiscardValueNames(false);
-  std::unique_ptr<MIRParser> mir;
-  std::unique_ptr<TargetMachine> machine;
-  SMDiagnostic error;
-  std::string problem;
-  const auto data_layout = [&](StringRef of_module, StringRef) -> std::optional<std::string> {
-    const Triple triple(Triple::normalize(target_triple.empty() ? of_module.str() : target_triple));
-    const Target* target = TargetRegistry::lookupTarget(codegen::getMArch(), const_cast<Triple&>(triple), problem);
-    if (!target) return std::nullopt;
-    const auto level = CodeGenOpt::parseLevel(opt_level);
-    machine.reset(target->createTargetMachine(triple.getTriple(), codegen::getCPUStr(), codegen::getFeaturesStr(),
-                                              codegen::InitTargetOptionsFromCodeGenFlags(triple), codegen::getExplicitRelocModel(),
-                                              codegen::getExplicitCodeModel(), level.value_or(CodeGenOptLevel::Default)));
-    return machine->createDataLayout().getStringRepresentation();
-  };
-  std::unique_ptr<Module> module;
-  if (StringRef(input_file).ends_with(".mir")) {
-    mir = createMIRParserFromFile(input_file, error, context);
-    if (mir) module = mir->parseIRModule(data_layout);
-  } else {
-    module = parseIRFile(input_file, error, context, ParserCallbacks(data_layout));
-  }
-  if (!module) {
-    if (!problem.empty()) return fail(problem);
-    error.print("regduel-llc", errs());
-    return 1;
-  }
-  if (!target_triple.empty()) module->setTargetTriple(Triple::normalize(target_triple));
-  if (!machine) return fail("no target");
-  if (verifyModule(*module, &errs())) return fail("the module is not well-formed");
-  codegen::setFunctionAttributes(codegen::getCPUStr(), codegen::getFeaturesStr(), *module);
-  machine->Options.MCOptions.AsmVerbose = true;  // as llc has it
-
   std::error_code code;
   std::unique_ptr<ToolOutputFile> assembly, dump;
   if (!output_file.empty()) assembly = std::make_unique<ToolOutputFile>(output_file, code, sys::fs::OF_Text);
   if (!code && !dump_file.empty()) dump = std::make_unique<ToolOutputFile>(dump_file, code, sys::fs::OF_Text);
   if (code) return fail(code.message());
-  std::unique_ptr<Writer> writer;
-  if (dump) {
-    writer = std::make_unique<Writer>(dump->os());
-    json::OStream json(dump->os());
-    json.object([&] {
-      json.attribute("regduel_llvm", 1);
-      json.attribute("llvm", LLVM_VERSION_STRING), json.attribute("triple", module->getTargetTriple()),
-          json.attribute("cpu", machine->getTargetCPU());
-    });
-    dump->os() << "\n";
-  }
-
-  DumpingPassManager passes(writer.get());
-  TargetLibraryInfoImpl library(Triple(module->getTargetTriple()));
-  passes.add(new TargetLibraryInfoWrapperPass(library));
-  auto* llvm_machine = static_cast<LLVMTargetMachine*>(machine.get());
-  auto* modules = new MachineModuleInfoWrapperPass(llvm_machine);
-  if (mir && mir->parseMachineFunctions(*module, modules->getMMI())) return fail("the machine functions cannot be parsed");
-  SmallString<0> text;
-  raw_svector_ostream stream(text);
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, codegen::getFileType(), true, modules))
-    return fail("the target cannot emit this kind of file");
-  passes.run(*module);
-  if (assembly) assembly->os() << text, assembly->keep();
-  if (dump) {
-    json::OStream json(dump->os());
-    json.object([&] { writer->tables.write(json); });
-    dump->os() << "\n";
-    dump->keep();
-  }
+  if (!before_file.empty() && !dump) return fail("-before without -dump");
+  const int status = !before_file.empty() ? write_pair(dump->os(), context)
+                                          : compile(context, dump ? &dump->os() : nullptr, assembly ? &assembly->os() : nullptr);
+  if (status != 0) return status;
+  if (assembly) assembly->keep();
+  if (dump) dump->keep();
   return 0;
 }

@@ -15,6 +15,8 @@
 #include <llvm/CodeGen/TargetSubtargetInfo.h>
 #include <llvm/Support/JSON.h>
 
+#include "llvm/dump/versions.h"
+
 namespace regduel_dump {
 
 using namespace llvm;
@@ -83,7 +85,7 @@ class Tables {
         json.attributeObject(tri.getName(r), [&] {
           json.attributeArray("pieces", [&] { write_pieces(json, pieces(r)); });
           json.attributeArray("units", [&] {
-            for (auto u : tri.regunits(r)) json.value(int64_t(u));
+            for (auto u : versions::units(tri, r)) json.value(int64_t(u));
           });
           if (atoms.count(r)) json.attribute("file", file_of(r));
         });
@@ -91,7 +93,7 @@ class Tables {
     json.attributeObject("classes", [&] {
       for (const auto* c : classes_)
         json.attributeObject(tri.getRegClassName(c), [&] {
-          json.attribute("bits", int64_t(tri.getRegSizeInBits(*c)));
+          json.attribute("bits", int64_t(versions::bits(tri.getRegSizeInBits(*c))));
           json.attribute("spill_bytes", int64_t(tri.getSpillSize(*c)));
           const MCPhysReg m = member(*c);
           if (m == 0) return;
@@ -125,20 +127,20 @@ class Tables {
     bits_.assign(tri.getNumRegs(), 0);
     for (const auto* c : tri.regclasses())
       if (c->isAllocatable())
-        for (MCPhysReg r : *c) bits_[r] = std::max<unsigned>(bits_[r], tri.getRegSizeInBits(*c).getKnownMinValue());
+        for (MCPhysReg r : *c) bits_[r] = std::max<unsigned>(bits_[r], versions::bits(tri.getRegSizeInBits(*c)));
     atom_of_unit_.assign(tri.getNumRegUnits(), 0);
     std::vector<unsigned> width(tri.getNumRegUnits(), 0);
     for (unsigned r = 1; r < tri.getNumRegs(); ++r) {
       if (is_tuple(r)) continue;
       unsigned parts = 1;
       for (MCPhysReg s : tri.subregs(r)) (void)s, ++parts;
-      for (auto u : tri.regunits(r))
+      for (auto u : versions::units(tri, r))
         if (parts > width[u]) width[u] = parts, atom_of_unit_[u] = r;
     }
   }
   std::vector<Piece> pieces(unsigned r) const {
     std::vector<Piece> result;
-    for (auto u : tri_->regunits(r)) {
+    for (auto u : versions::units(*tri_, r)) {
       const unsigned atom = atom_of_unit_[u];
       bool seen = false;
       for (const Piece& p : result) seen = seen || p.atom == atom;
@@ -156,7 +158,7 @@ class Tables {
   unsigned bits_of(unsigned r) const {
     unsigned bits = bits_[r];
     for (const auto* c : tri_->regclasses())
-      if (bits_[r] == 0 && c->contains(r)) bits = std::max<unsigned>(bits, tri_->getRegSizeInBits(*c).getKnownMinValue());
+      if (bits_[r] == 0 && c->contains(r)) bits = std::max<unsigned>(bits, versions::bits(tri_->getRegSizeInBits(*c)));
     return bits;
   }
   MCPhysReg member(const TargetRegisterClass& c) const {

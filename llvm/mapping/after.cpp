@@ -1,6 +1,7 @@
 #include "llvm/mapping/after.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -90,7 +91,9 @@ class AfterMapper {
     if (!groups.empty() && groups[0].source == nullptr && !groups[0].insts[0].defs.empty() &&
         groups[0].insts[0].kind == RirKind::Named)
       flush(1);
+    all_lanes_.reset();
     for (const Inst& i : after_.blocks[b].insts) {
+      if (all_lanes_ && !may_stand_under_all_lanes(i)) throw Refusal{"mask", fmt::format("{} while all lanes are on", i.op)};
       const int n = number(i);
       if (n == 0) {
         if (is_no_code(i) || is_dropped(i)) continue;
@@ -104,6 +107,7 @@ class AfterMapper {
       ++next_;
       map_original(groups_[b][k], i);
     }
+    if (all_lanes_) throw Refusal{"mask", "all lanes are on at the end of a block"};
     flush(static_cast<int>(groups.size()));
   }
 
@@ -130,6 +134,7 @@ class AfterMapper {
   // --- what is inserted
   void map_inserted(const Inst& i) {
     if (i.op == "COPY" && i.ops.size() >= 2) return map_inserted_copy(i);
+    if (turns_lanes_on(i) || turns_lanes_back(i)) return map_mask(i);
     if (is_spill_code(i)) {
       const auto [is_load, operand, slot] = spill_code(i);
       if (!cells_.sees(i.ops[operand], after_)) return;
@@ -140,6 +145,29 @@ class AfterMapper {
       return;
     }
     map_remat(i);
+  }
+
+  // AMDGPU copies and spills whole-wave registers with all lanes on: the mask goes to an SGPR, and back from there right behind. EXEC itself is not
+  // judged, so that all there is to see is what the SGPR and SCC held before.
+  static bool turns_lanes_on(const Inst& i) {
+    return (i.op == "S_OR_SAVEEXEC_B32" || i.op == "S_OR_SAVEEXEC_B64") && i.ops.size() >= 2 && i.ops[1].value == -1;
+  }
+  bool turns_lanes_back(const Inst& i) const {
+    return all_lanes_ && (i.op == "S_MOV_B32" || i.op == "S_MOV_B64") && i.ops.size() >= 2 && i.ops[1].preg == *all_lanes_ &&
+           i.ops[0].preg >= 0 && tables_.registers[i.ops[0].preg].name.starts_with("EXEC");
+  }
+  bool may_stand_under_all_lanes(const Inst& i) const {
+    if (turns_lanes_back(i) || is_no_code(i) || is_dropped(i)) return true;
+    if (i.op != "COPY" && !is_spill_code(i)) return false;
+    const auto is_mask = [&](const Operand& o) { return o.preg >= 0 && o.preg == *all_lanes_; };
+    return std::ranges::none_of(i.ops, is_mask);
+  }
+  void map_mask(const Inst& i) {
+    if (turns_lanes_back(i)) return all_lanes_.reset();
+    all_lanes_ = i.ops[0].preg;
+    for (const Operand& o : i.ops)
+      if (o.is_def && cells_.sees(o, after_))
+        for (const int u : cells_.units(o.preg)) insert(i, fmt::format("{} = copy {}", unit(u), unit(cells_.size() + kScratch)));
   }
 
   void count_spill(const Inst& i, bool is_load, const std::vector<int>& units) {
@@ -169,11 +197,13 @@ class AfterMapper {
 
   // Spill code proper: to or from a slot that the program before has not.
   bool is_spill_code(const Inst& i) const {
-    return (i.stores_to && is_new_slot(*i.stores_to)) || (i.loads_from && is_new_slot(*i.loads_from)) || is_x87_spill(i);
+    return (i.stores_to && is_new_slot(*i.stores_to)) || (i.loads_from && is_new_slot(*i.loads_from)) || is_spill_by_name(i);
   }
-  // LLVM does not call these spill code.
-  bool is_x87_spill(const Inst& i) const {
-    return (i.op.starts_with("ST_Fp") || i.op.starts_with("LD_Fp")) && new_slot(i).has_value();
+  // LLVM does not call these spill code: x87's stack, tuples of AArch64's vectors.
+  bool is_spill_by_name(const Inst& i) const {
+    static constexpr std::string_view names[] = {"ST_Fp",   "LD_Fp",  "ST1Two",   "ST1Three",
+                                                 "ST1Four", "LD1Two", "LD1Three", "LD1Four"};
+    return std::ranges::any_of(names, [&](std::string_view n) { return i.op.starts_with(n); }) && new_slot(i).has_value();
   }
   struct SpillCode {
     bool is_load;
@@ -181,7 +211,8 @@ class AfterMapper {
   };
   SpillCode spill_code(const Inst& i) const {
     for (int k = 0; k < std::ssize(i.ops); ++k)
-      if (const Operand& o = i.ops[k]; o.preg >= 0 && !o.is_implicit && (is_x87_spill(i) || o.is_def == i.loads_from.has_value()))
+      if (const Operand& o = i.ops[k];
+          o.preg >= 0 && !o.is_implicit && (is_spill_by_name(i) || o.is_def == i.loads_from.has_value()))
         if (!after_.reserved.contains(o.preg) || o.is_def) return {o.is_def, k, new_slot(i).value()};
     throw Refusal{"spill-code", fmt::format("{} without a register", i.op)};
   }
@@ -495,6 +526,7 @@ class AfterMapper {
   std::set<int> present_;                  // originals that are still there
   int block_ = 0, next_ = 0, inserted_ = 0, temporaries_ = 0, next_scratch_ = 0;
   std::map<int, int> temporary_home_;
+  std::optional<int> all_lanes_;  // the register that keeps the mask meanwhile
   AfterText out_;
 };
 

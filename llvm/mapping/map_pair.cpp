@@ -7,6 +7,7 @@
 #include "llvm/mapping/after.h"
 #include "llvm/mapping/before.h"
 #include "llvm/mapping/cut.h"
+#include "llvm/mapping/dead.h"
 
 namespace regduel::llvm {
 namespace {
@@ -105,8 +106,9 @@ std::map<std::string, int> count_registers(const Dump& after, const Cells& cells
 
 RirPair map(const Tables& tables, const Dump& before, const Dump& after) {
   RirPair pair;
-  pair.cut_before = cut_blocks(before);
+  int dead = 0;
   pair.cut_after = cut_blocks(after);
+  pair.cut_before = without_dead(cut_blocks(before), pair.cut_after, dead);
   const Cells cells(tables, pair.cut_before, pair.cut_after);
   Groups groups = map_before(tables, pair.cut_before, cells);
   AfterText text = map_after(tables, pair.cut_before, pair.cut_after, cells, groups);
@@ -135,6 +137,7 @@ RirPair map(const Tables& tables, const Dump& before, const Dump& after) {
   pair.vreg_names = vregs.names(cells);
   for (int u = 0; u < cells.size(); ++u) pair.unit_names.push_back(cells.name(u));
   pair.counts = text.counts;
+  pair.counts.dead = dead;
   pair.counts.registers = count_registers(pair.cut_after, cells);
   return pair;
 }

@@ -158,6 +158,41 @@ TEST(MapPair, RefusesWhatItCannotCarry) {
               HasSubstr("inserted"));
 }
 
+// %0 feeds %1, which nothing reads.
+TEST(MapPair, WhatNothingReadsMayBeDeleted) {
+  const auto before = [](const char* last) {
+    return Text{R"("GR64", "GR64")", inst(1, "DEF", "", R"({"v": 0, "d": true})") + "," +
+                                         inst(2, "ADD", "", R"({"v": 1, "d": true}, {"v": 0})") + "," + inst(3, "RET", "te", last)};
+  };
+  const Text after{"", inst(3, "RET", "te", R"({"p": "RCX"})")};
+  EXPECT_EQ(verdict(before(R"({"p": "RCX"})"), after), "pass");
+  EXPECT_EQ(mapped(before(R"({"p": "RCX"})"), after).counts.dead, 2);
+  EXPECT_THAT(verdict(before(R"({"v": 1})"), after), HasSubstr("deleted"));
+  // What has an effect is no dead definition.
+  const Text call{R"("GR64")", inst(1, "LOAD", "lo", R"({"v": 0, "d": true})") + "," + inst(3, "RET", "te", R"({"p": "RCX"})")};
+  EXPECT_EQ(verdict(call, after), "fail");
+}
+
+// A vector is copied with all lanes on: the mask is in RAX meanwhile.
+TEST(MapPair, AWholeWaveCopyDestroysWhereTheMaskIsKept) {
+  const Text before{R"("VR")",
+                    inst(1, "DEF", "", R"({"v": 0, "d": true})") + "," + inst(3, "RET", "te", R"({"v": 0}, {"p": "RCX"})")};
+  const auto after = [](const char* mask, const char* back, const char* between) {
+    const auto operand = [](const char* p, const char* more) { return fmt::format(R"({{"p": "{}"{}}})", p, more); };
+    return Text{"", inst(1, "DEF", "", R"({"p": "V0", "d": true})") + "," +
+                        inst(0, "S_OR_SAVEEXEC_B64", "uo",
+                             operand(mask, R"(, "d": true)") + R"(, {"i": -1}, {"p": "EXEC", "d": true, "imp": true})") +
+                        "," + inst(7, "COPY", "y", R"({"p": "V1", "d": true}, {"p": "V0"})", R"("new": true)") + between + "," +
+                        inst(0, "S_MOV_B64", "", R"({"p": "EXEC", "d": true}, )" + operand(back, "")) + "," +
+                        inst(3, "RET", "te", R"({"p": "V1"}, {"p": "RCX"})")};
+  };
+  EXPECT_EQ(verdict(before, after("RAX", "RAX", "")), "pass");
+  EXPECT_EQ(verdict(before, after("RCX", "RCX", "")), "fail");
+  EXPECT_THAT(verdict(before, after("RAX", "RDX", "")), HasSubstr("mask"));
+  const std::string other = "," + inst(8, "COPY", "y", R"({"p": "RAX", "d": true}, {"p": "RCX"})", R"("new": true)");
+  EXPECT_THAT(verdict(before, after("RAX", "RAX", other.c_str())), HasSubstr("mask"));
+}
+
 TEST(MapPair, AStoreThatWasDeletedIsAFinding) {
   const Text before{R"("GR64")", inst(1, "DEF", "", R"({"v": 0, "d": true})") + "," + inst(2, "STORE", "su", R"({"v": 0})") + "," +
                                      inst(3, "RET", "te", R"({"v": 0})")};

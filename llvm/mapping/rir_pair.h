@@ -13,8 +13,16 @@ namespace regduel::llvm {
 // What the allocator did, read off the two dumps.
 struct Counts {
   int originals = 0, spills = 0, refills = 0, folds = 0, copies = 0, remats = 0, copies_deleted = 0;
+  int dead = 0;  // originals that nothing read, and that are gone
   std::int64_t spill_bytes = 0, refill_bytes = 0;
   std::map<std::string, int> registers;  // by file: how many different ones the function names
+
+  void add(const Counts& c) {
+    originals += c.originals, spills += c.spills, refills += c.refills, folds += c.folds;
+    copies += c.copies, remats += c.remats, copies_deleted += c.copies_deleted, dead += c.dead;
+    spill_bytes += c.spill_bytes, refill_bytes += c.refill_bytes;
+    for (const auto& [file, n] : c.registers) registers[file] += n;
+  }
 };
 
 // Where an instruction of RIR comes from. Indices into the dumps; -1 = it is in that program not, or of the mapping's own making.

@@ -43,3 +43,17 @@ int pointer_and_value(int* p, int n) {
 negative:
   return *p + n;
 }
+// Three results that are early clobbers, and two labels that read different ones.
+long three_outputs(long a, long b) {
+  long x, y, z;
+  asm goto("movq %3, %0; movq %4, %1; leaq (%3,%4), %2; testq %3, %3; jnz %l[set]; js %l[negative]"
+           : "=&r"(x), "=&r"(y), "=&r"(z)
+           : "r"(a), "r"(b)
+           : "cc"
+           : set, negative);
+  return x;
+set:
+  return y + a;
+negative:
+  return z;
+}

@@ -1,0 +1,187 @@
+#include "llvm/random/campaign.h"
+
+#include <unistd.h>
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+
+#include <fmt/format.h>
+
+#include "base/io.h"
+#include "base/random.h"
+#include "fuzz/triage/reduce.h"
+#include "generate/generator.h"
+#include "llvm/random/mir_program.h"
+
+namespace regduel::llvm {
+namespace {
+
+namespace fs = std::filesystem;
+
+CompileOptions compile_options(const RandomOptions& o) {
+  CompileOptions c = o.compile;
+  const bool is_fast = o.allocator == "fast";
+  c.triple.clear();
+  c.cpu = o.machine->cpu, c.features = o.machine->features;
+  c.level = is_fast ? "0" : "2";
+  if (is_fast) {
+    c.llc_arguments.emplace_back("-start-before=regallocfast,0");
+    c.llc_arguments.push_back(fmt::format("-stop-after=regallocfast,{}", o.machine->runs_twice ? 1 : 0));
+  } else {
+    c.llc_arguments.emplace_back("-start-after=twoaddressinstruction");
+    c.llc_arguments.emplace_back("-stop-after=machine-cp");
+  }
+  if (o.verify) c.llc_arguments.emplace_back("-verify-machineinstrs");
+  return c;
+}
+
+std::expected<Compiled, CompileFailure> compile_mir(const Tools& tools, const RandomOptions& o, const std::string& mir) {
+  const fs::path file = fs::temp_directory_path() / fmt::format("regduel-random-{}-{}.mir", ::getpid(), fmt::ptr(&mir));
+  if (const auto written = write_file(file.string(), mir); !written)
+    return std::unexpected(CompileFailure{CompileError::Failed, written.error(), ""});
+  auto compiled = compile(tools, file.string(), o.allocator, compile_options(o));
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  return compiled;
+}
+
+// What differs from program to program is left out: numbers and addresses.
+std::string without_numbers(const std::string& s) {
+  static const std::regex number("0x[0-9a-f]+|[0-9]+");
+  return std::regex_replace(s, number, "N");
+}
+
+RandomFinding finding_of(const CompileFailure& f) {
+  RandomFinding r{.kind = "failed", .signature = "", .words = f.message, .command = f.command};
+  if (f.kind == CompileError::Crashed) r.kind = "crash";
+  if (f.kind == CompileError::Hung) r.kind = "hang";
+  if (f.message.find("ran out of registers") != std::string::npos) r.kind = "out-of-registers";
+  if (f.message.find("machine code") != std::string::npos) r.kind = "verifier";
+  r.signature = r.kind == "out-of-registers" ? r.kind : without_numbers(f.message).substr(0, 160);
+  return r;
+}
+
+RandomFinding finding_of(const Verdict& v, const std::string& command) {
+  RandomFinding r{.kind = "wrong", .signature = "", .words = "", .command = command};
+  for (const MirFinding& f : v.findings) {
+    if (r.signature.empty()) r.signature = fmt::format("{} after {}: {}/{}", v.allocator, v.pass, f.judge, f.category);
+    r.words += print(f);
+  }
+  return r;
+}
+
+const std::vector<std::string> kPasses = {"virtregrewriter", "stack-slot-coloring", "machine-cp"};
+
+class Batch {
+ public:
+  Batch(const Tools& tools, const RandomOptions& o) : tools_(tools), o_(o) {}
+
+  void play(std::uint64_t first, int count) {
+    std::vector<MirFunction> functions;
+    for (int k = 0; k < count; ++k)
+      functions.push_back(mir_function(random_program(o_, first + static_cast<std::uint64_t>(k)), *o_.machine));
+    const auto compiled = compile_mir(tools_, o_, mir_file(functions, *o_.machine));
+    if (compiled) {
+      out.programs += count;
+      return judge(*compiled, functions, first);
+    }
+    if (compiled.error().kind == CompileError::NotSupported) {
+      out.programs += count;
+      return;
+    }
+    if (count > 1) {  // one of them ended the process
+      play(first, count / 2);
+      return play(first + static_cast<std::uint64_t>(count / 2), count - count / 2);
+    }
+    ++out.programs;
+    RandomFinding f = finding_of(compiled.error());
+    f.index = first, f.mir = mir_file(functions, *o_.machine);
+    out.findings.push_back(std::move(f));
+  }
+
+  RandomBatch out;
+
+ private:
+  void judge(const Compiled& compiled, const std::vector<MirFunction>& functions, std::uint64_t first) {
+    std::map<std::string, RandomFinding> found;  // the first of each function
+    for (const DumpPair& pair : pair_dumps(compiled.file, kPasses)) {
+      const Verdict v = judge_pair(compiled.file.tables, pair);
+      if (v.refusal) {
+        auto& [count, example] = out.refused[v.refusal->kind];
+        if (count++ == 0) example = fmt::format("program {}: {}", first, v.refusal->message);
+        continue;
+      }
+      ++out.judged;
+      out.counts.add(v.counts);
+      if (v.verdict == oracles::Verdict::Pass) ++out.pass;
+      if (v.verdict == oracles::Verdict::Inconclusive) ++out.inconclusive;
+      if (v.verdict == oracles::Verdict::Fail) found.emplace(v.function, finding_of(v, compiled.command));
+    }
+    for (std::size_t k = 0; k < functions.size(); ++k)
+      if (const auto it = found.find(fmt::format("p{}", k)); it != found.end()) {
+        it->second.index = first + k;
+        it->second.mir = mir_file(std::span(&functions[k], 1), *o_.machine);
+        out.findings.push_back(std::move(it->second));
+      }
+  }
+
+  const Tools& tools_;
+  const RandomOptions& o_;
+};
+
+// What a program shows by itself.
+std::optional<RandomFinding> find_in(const Tools& tools, const RandomOptions& o, const ir::Function& program) {
+  const MirFunction function = mir_function(program, *o.machine);
+  const std::string mir = mir_file(std::span(&function, 1), *o.machine);
+  const auto compiled = compile_mir(tools, o, mir);
+  std::optional<RandomFinding> found;
+  if (!compiled) found = finding_of(compiled.error());
+  else
+    for (const DumpPair& pair : pair_dumps(compiled->file, kPasses)) {
+      const Verdict v = judge_pair(compiled->file.tables, pair);
+      if (v.refusal || v.verdict != oracles::Verdict::Fail) continue;
+      found = finding_of(v, compiled->command);
+      break;
+    }
+  if (found) found->mir = mir;
+  return found;
+}
+
+}  // namespace
+
+ir::Function random_program(const RandomOptions& o, std::uint64_t index) {
+  const std::uint64_t seed = hash_combine(o.seed, index);
+  const auto profiles = generate::profiles();
+  generate::Profile profile = profiles[seed % profiles.size()];
+  if (profile == generate::Profile::Undefined) profile = generate::Profile::Mix;
+  return generate::generate({.profile = profile, .seed = seed, .size = o.size, .target = "sm_90"});
+}
+
+RandomBatch play(const Tools& tools, const RandomOptions& options, std::uint64_t first, int count) {
+  Batch batch(tools, options);
+  batch.play(first, count);
+  return std::move(batch.out);
+}
+
+RandomFinding reduce(const Tools& tools, const RandomOptions& options, const RandomFinding& finding, int tries) {
+  RandomFinding best = finding;
+  const ir::Target* target = ir::find_target("sm_90");
+  const duel::Case whole{
+      .target = target, .limits = ir::Limits::of(*target), .knobs = {}, .program = random_program(options, finding.index)};
+  int left = tries;
+  const auto still_fails = [&](const duel::Case& c) {
+    if (left-- <= 0) return false;
+    auto found = find_in(tools, options, c.program);
+    if (!found || found->kind != finding.kind || found->signature != finding.signature) return false;
+    found->index = finding.index;
+    best = std::move(*found);
+    return true;
+  };
+  // What shows in company alone stays as it is.
+  if (!still_fails(whole)) return best;
+  (void)fuzz::reduce(whole, still_fails,
+                     {.leaps = false, .progress = [&](const fuzz::CaseSize&, std::uint64_t) { return left > 0; }});
+  return best;
+}
+
+}  // namespace regduel::llvm
