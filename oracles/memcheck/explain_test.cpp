@@ -33,7 +33,7 @@ TEST(MemcheckDetails, NamesTheInstructionThatDestroyed) {
 
 // What a def does not define is undefined: the bytes above a narrow one, the units beyond those of its vreg.
 TEST(MemcheckDetails, ADefLeavesTheRestUndefined) {
-  Judged narrow({side_by_side(R"(
+  Judged narrow(Pair{side_by_side(R"(
   vreg %0 R b32
   vreg %1 R b16
   block b0
@@ -47,7 +47,7 @@ TEST(MemcheckDetails, ADefLeavesTheRestUndefined) {
   EXPECT_TRUE(narrow.details.mismatches[0].mixed_size);
   EXPECT_EQ(narrow.details.mismatches[0].other, ir::InstId(1));
   EXPECT_EQ(narrow.details.mismatches[0].after.size(), 2u);  // what #1 defines, and what it destroys
-  const Judged wide({side_by_side(R"(
+  const Judged wide(Pair{side_by_side(R"(
   vreg %0..%1 R b32
   block b0
     #0 %0 = a | R1 = a
