@@ -14,9 +14,10 @@
 #include "targets/targets.h"
 #include "trial/planted/catalogue.h"
 
-namespace {
+namespace targets = regduel::targets;
+namespace trial = regduel::trial;
 
-namespace duel = regduel::duel;
+namespace {
 
 const targets::FuzzTarget& target() {
   static const targets::FuzzTarget* const found = targets::find_fuzz_target(REGDUEL_FUZZ_TARGET);
