@@ -2,7 +2,9 @@
 // library and machine. std::uniform_int_distribution is not used anywhere, since its output is not specified.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace regduel {
 
@@ -42,5 +44,11 @@ class Random {
  private:
   std::uint64_t state_;
 };
+
+// Puts a list, or a view of one, into a random order. Draws a number for each element but the first, from the last one on.
+template <class List>
+constexpr void shuffle(Random& random, List&& list) {
+  for (std::size_t k = list.size(); k > 1; --k) std::swap(list[k - 1], list[random.below(static_cast<std::uint32_t>(k))]);
+}
 
 }  // namespace regduel

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <utility>
 
 #include "base/random.h"
 
@@ -17,12 +16,6 @@ namespace regduel::generate {
 template <class List>
 [[nodiscard]] const auto& any_of(Random& random, const List& list) {
   return list[random.below(static_cast<std::uint32_t>(list.size()))];
-}
-
-// Any order of the list. A number for each element but the first, from the last one on.
-template <class List>
-void shuffle(Random& random, List&& list) {
-  for (std::size_t k = list.size(); k > 1; --k) std::swap(list[k - 1], list[random.below(static_cast<std::uint32_t>(k))]);
 }
 
 // An index, as often as its weight says. At least one weight is above 0. One number.

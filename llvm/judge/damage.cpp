@@ -9,16 +9,6 @@
 #include "trial/faults/faults.h"
 
 namespace regduel::llvm {
-namespace {
-
-std::vector<std::size_t> in_random_order(std::size_t n, Random& random) {
-  std::vector<std::size_t> order(n);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t k = n; k > 1; --k) std::swap(order[k - 1], order[random.below(static_cast<std::uint32_t>(k))]);
-  return order;
-}
-
-}  // namespace
 
 Damage damage(const Verdict& good, std::uint64_t seed, int most) {
   const auto target = ir::parse_target(good.target_json, "target");
@@ -31,7 +21,10 @@ Damage damage(const Verdict& good, std::uint64_t seed, int most) {
   Damage result;
   Random random(seed);
   const auto operators = trial::fault_operators();
-  for (const std::size_t k : in_random_order(operators.size(), random)) {
+  std::vector<std::size_t> order(operators.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  shuffle(random, order);
+  for (const std::size_t k : order) {
     if (result.injected >= most) break;
     const auto damaged = trial::inject(operators[k], site, random);
     if (!damaged) continue;

@@ -35,7 +35,7 @@ Design make_design() {
       for (std::uint32_t c = 0; c < kGroupColumns; ++c) is_used[design[group * kGroupColumns + c]] = true;
       ++group;
     }
-    for (std::uint32_t r = kGroupColumns; r > 1; --r) std::swap(order[r - 1], order[random.below(r)]);
+    shuffle(random, order);
   }
   return design;
 }

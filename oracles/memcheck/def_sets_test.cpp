@@ -94,7 +94,7 @@ TEST(DefSetsTest, AUnionOfManyMakesFewSets) {
   SetId all = kEmptySet;
   Random random(3);
   for (std::uint32_t k = 0; k < kParts; ++k) parts.push_back(sets.single(k * 64));
-  for (std::uint32_t k = kParts; k > 1; --k) std::swap(parts[k - 1], parts[random.below(k)]);
+  shuffle(random, parts);
   EXPECT_EQ(sets.elements(sets.unite_all(parts)).size(), kParts);
   EXPECT_LE(sets.num_nodes(), kParts + 8);  // neighbours first: a branch for each pair
   for (std::uint32_t k = 0; k < kParts; ++k) all = sets.unite(all, sets.single(k * 64));

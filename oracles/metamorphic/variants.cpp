@@ -18,11 +18,6 @@ using ir::SlotId;
 using ir::SymbolId;
 using ir::VRegId;
 
-template <class T>
-void shuffle(std::vector<T>& list, Random& random) {
-  for (std::size_t k = list.size(); k > 1; --k) std::swap(list[k - 1], list[random.below(static_cast<std::uint32_t>(k))]);
-}
-
 template <class IdType>
 std::vector<IdType> identity(std::size_t n) {
   std::vector<IdType> list;
@@ -55,7 +50,7 @@ std::vector<BlockId> permute_blocks(const Function& before, const Function& afte
   const auto permute = [&](std::size_t begin, std::size_t end) {
     if (begin >= end) return;
     std::vector<BlockId> part(to.begin() + static_cast<std::ptrdiff_t>(begin), to.begin() + static_cast<std::ptrdiff_t>(end));
-    shuffle(part, random);
+    shuffle(random, part);
     std::copy(part.begin(), part.end(), to.begin() + static_cast<std::ptrdiff_t>(begin));
   };
   std::size_t first_edge = after.blocks.size();
@@ -74,7 +69,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> permute_insts(const Functio
   std::vector<std::uint32_t> fresh;
   const std::uint32_t base = random.below(1000);
   for (std::size_t k = 0; k < ids.size(); ++k) fresh.push_back(base + static_cast<std::uint32_t>(k));
-  shuffle(fresh, random);
+  shuffle(random, fresh);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> to;
   for (std::size_t k = 0; k < ids.size(); ++k) to.emplace_back(ids[k], fresh[k]);
   return to;
@@ -154,7 +149,7 @@ Renaming draw_renaming(Rename what, const Function& before, const Function& afte
   if (all || what == Rename::Blocks) r.blocks = permute_blocks(before, after, random);
   if (all || what == Rename::Slots) {
     r.slots = identity<SlotId>(after.slots.size());
-    shuffle(r.slots, random);
+    shuffle(random, r.slots);
   }
   if (all || what == Rename::Insts) r.insts = permute_insts(before, after, random);
   r.names = all || what == Rename::Names;

@@ -62,9 +62,5 @@ template <class T>
   if (list.empty()) return std::nullopt;
   return list[random.below(static_cast<std::uint32_t>(list.size()))];
 }
-template <class T>
-void shuffle(std::vector<T>& list, Random& random) {
-  for (std::size_t k = list.size(); k > 1; --k) std::swap(list[k - 1], list[random.below(static_cast<std::uint32_t>(k))]);
-}
 
 }  // namespace regduel::trial

@@ -44,7 +44,7 @@ std::vector<std::size_t> variables(Workshop& w, bool predicates, int wanted) {
         !w.spill_stretches(predicates, wanted - static_cast<int>(list.size())))
       break;
   }
-  shuffle(list, w.random);
+  shuffle(w.random, list);
   return list;
 }
 
@@ -122,7 +122,7 @@ std::optional<Patterned> split_accesses(const Subject& subject, Random& random) 
                                     i));
     }
     any = any || pieces.size() > 1;
-    shuffle(pieces, random);
+    shuffle(random, pieces);
     std::move(pieces.begin(), pieces.end(), std::back_inserter(out));
   };
   auto result = replace_slots(w, slots, in_pieces);
@@ -150,7 +150,7 @@ std::optional<Patterned> detour(const Subject& subject, Random& random) {
       if (predicates) files.push_back(RegFile::UP);
       else files.insert(files.end(), {RegFile::UR, RegFile::UB});
     }
-    shuffle(files, random);
+    shuffle(random, files);
     std::optional<PReg> taken;
     const int units = predicates ? 1 : static_cast<int>((w.program.header.slots[s].size + 3) / 4);
     for (const RegFile file : files)

@@ -149,7 +149,7 @@ bool Workshop::spill_stretches(bool predicates, int count) {
           found.push_back({b, k, next, op.preg()});
       }
   }
-  shuffle(found, random);
+  shuffle(random, found);
   std::vector<Stretch> chosen;
   for (const Stretch& s : found)
     if (static_cast<int>(chosen.size()) < count && std::none_of(chosen.begin(), chosen.end(), [&](const Stretch& o) {
