@@ -3,39 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include <nlohmann/json.hpp>
+
+#include "duel/exec/words.h"
 
 namespace regduel::llvm {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Words of a command as a shell reads them: quotes and backslashes, nothing else.
-std::vector<std::string> shell_words(const std::string& command) {
-  std::vector<std::string> words;
-  std::string word;
-  bool is_open = false;
-  char quote = 0;
-  for (std::size_t k = 0; k < command.size(); ++k) {
-    const char c = command[k];
-    if (c == '\\' && quote != '\'' && k + 1 < command.size()) {
-      word += command[++k], is_open = true;
-    } else if (quote != 0) {
-      if (c == quote) quote = 0;
-      else word += c;
-    } else if (c == '"' || c == '\'') {
-      quote = c, is_open = true;
-    } else if (c == ' ' || c == '\t' || c == '\n') {
-      if (is_open) words.push_back(std::move(word)), word.clear(), is_open = false;
-    } else {
-      word += c, is_open = true;
-    }
-  }
-  if (is_open) words.push_back(std::move(word));
-  return words;
-}
 
 std::string absolute(const fs::path& folder, const std::string& path) { return (folder / path).lexically_normal().string(); }
 
@@ -59,6 +37,25 @@ std::vector<std::string> kept(const std::vector<std::string>& words, const fs::p
   return list;
 }
 
+// The text of a field, "" where there is none; nullopt where the field is no text.
+std::optional<std::string> text_of(const nlohmann::json& entry, const char* field) {
+  const auto at = entry.find(field);
+  if (at == entry.end()) return "";
+  return at->is_string() ? std::optional(at->get<std::string>()) : std::nullopt;
+}
+
+// The words of the command of an entry; nullopt where it has another form.
+std::optional<std::vector<std::string>> words_of(const nlohmann::json& entry) {
+  const auto at = entry.find("arguments");
+  if (at == entry.end()) {
+    const auto command = text_of(entry, "command");
+    return command ? duel::split_words(*command) : std::nullopt;
+  }
+  if (!at->is_array() || !std::ranges::all_of(*at, [](const nlohmann::json& word) { return word.is_string(); }))
+    return std::nullopt;
+  return at->get<std::vector<std::string>>();
+}
+
 }  // namespace
 
 Parsed<std::vector<DatabaseEntry>> read_database(std::string_view text, std::string_view file_name) {
@@ -69,13 +66,14 @@ Parsed<std::vector<DatabaseEntry>> read_database(std::string_view text, std::str
   std::vector<DatabaseEntry> entries;
   std::set<std::string> seen;
   for (const auto& e : json) {
-    if (!e.is_object() || !e.contains("file")) return fault("an entry of a compilation database has a file");
-    const fs::path folder = e.value("directory", "");
-    DatabaseEntry entry{absolute(folder, e["file"].get<std::string>()), {}};
+    const auto file = e.is_object() ? text_of(e, "file") : std::nullopt,
+               folder = e.is_object() ? text_of(e, "directory") : std::nullopt;
+    if (!file || file->empty() || !folder) return fault("an entry of a compilation database has a file, and its directory is text");
+    DatabaseEntry entry{absolute(*folder, *file), {}};
     if (!kinds.contains(fs::path(entry.file).extension().string()) || !seen.insert(entry.file).second) continue;
-    const auto words =
-        e.contains("arguments") ? e["arguments"].get<std::vector<std::string>>() : shell_words(e.value("command", ""));
-    entry.arguments = kept(words, folder);
+    const auto words = words_of(e);
+    if (!words) return fault("the command of a compilation database is text with its quotes closed, or a list of words");
+    entry.arguments = kept(*words, *folder);
     entries.push_back(std::move(entry));
   }
   return entries;

@@ -24,6 +24,11 @@ TEST(Database, RefusesAnotherForm) {
   EXPECT_FALSE(read_database("{}"));
   EXPECT_FALSE(read_database("[{}]"));
   EXPECT_FALSE(read_database("nothing"));
+  EXPECT_FALSE(read_database(R"([{"file": 3}])"));
+  EXPECT_FALSE(read_database(R"([{"file": "a.c", "directory": []}])"));
+  EXPECT_FALSE(read_database(R"([{"file": "a.c", "command": 1}])"));
+  EXPECT_FALSE(read_database(R"([{"file": "a.c", "command": "cc 'a.c"}])"));
+  EXPECT_FALSE(read_database(R"([{"file": "a.c", "arguments": ["cc", 1]}])"));
 }
 
 }  // namespace
