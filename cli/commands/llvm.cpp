@@ -191,6 +191,8 @@ void print_verdict(const Job& job, const Result& r, const llvm::Verdict& v) {
   if (!r.command.empty()) fmt::print("    made by: {}\n", r.command);
 }
 
+std::string target_name(const std::string& triple, const std::string& cpu) { return cpu.empty() ? triple : triple + " " + cpu; }
+
 // What is printed, kept and counted, result by result.
 class Summary {
  public:
@@ -199,14 +201,13 @@ class Summary {
   }
 
   void add(const Job& job, Result r) {
-    const std::string target = r.triple + (r.cpu.empty() ? "" : " " + r.cpu);
+    const std::string target = target_name(r.triple, r.cpu);
     if (r.failure) add_failure(job, *r.failure);
     for (const llvm::Verdict& v : r.verdicts) {
       columns_[{target, v.allocator}].add(v);
       has_failed_ = has_failed_ || (!v.refusal && v.verdict == oracles::Verdict::Fail);
       if (v.refusal) {
-        auto& [count, example] = refusals_[v.refusal->kind];
-        if (count++ == 0) example = fmt::format("{}: {}: {}", job.file, v.function, v.refusal->message);
+        refusals_.add(v.refusal->kind, fmt::format("{}: {}: {}", job.file, v.function, v.refusal->message));
       }
       if (o_.json) results_.push_back(to_json(job, r, v));
       else print_verdict(job, r, v);
@@ -234,7 +235,7 @@ class Summary {
     for (const auto& [key, c] : columns_)
       if (!c.counts.registers.empty())
         fmt::print("registers, summed over functions: {} {}: {}\n", key.first, key.second, registers(c.counts));
-    for (const auto& [kind, r] : refusals_) fmt::print("refused, {}: {} (such as {})\n", kind, r.first, r.second);
+    for (const auto& [kind, r] : refusals_) fmt::print("refused, {}: {} (such as {})\n", kind, r.count, r.example);
     if (o_.faults > 0)
       fmt::print("faults: {} injected, {} change what the program does, {} of these caught by a static judge\n", damage_.injected,
                  damage_.changing, damage_.caught);
@@ -244,7 +245,7 @@ class Summary {
  private:
   void add_failure(const Job& job, const llvm::CompileFailure& f) {
     has_failed_ = has_failed_ || f.kind == llvm::CompileError::OtherCode || f.kind == llvm::CompileError::BadForm;
-    ++columns_[{o_.compile.triple + (o_.compile.cpu.empty() ? "" : " " + o_.compile.cpu), job.allocator}].not_compiled;
+    ++columns_[{target_name(o_.compile.triple, o_.compile.cpu), job.allocator}].not_compiled;
     failures_.push_back(
         {{"file", job.file}, {"allocator", job.allocator}, {"kind", name(f.kind)}, {"message", f.message}, {"command", f.command}});
     if (!o_.json && f.kind != llvm::CompileError::NotSupported)
@@ -265,7 +266,7 @@ class Summary {
 
   const Options& o_;
   std::map<std::pair<std::string, std::string>, Column> columns_;
-  std::map<std::string, std::pair<int, std::string>> refusals_;
+  llvm::Refusals refusals_;
   Json results_ = Json::array(), failures_ = Json::array();
   std::optional<results::ResultFile> database_;
   llvm::Damage damage_;
@@ -320,11 +321,7 @@ struct Campaign {
 
   void add(llvm::RandomBatch b) {
     sum.programs += b.programs, sum.judged += b.judged, sum.pass += b.pass, sum.inconclusive += b.inconclusive;
-    for (auto& [kind, of_batch] : b.refused) {
-      auto& [count, example] = sum.refused[kind];
-      if (count == 0) example = std::move(of_batch.second);
-      count += of_batch.first;
-    }
+    for (const auto& [kind, r] : b.refused) sum.refused.add(kind, r.example, r.count);
     sum.counts.add(b.counts);
     for (llvm::RandomFinding& f : b.findings) {
       auto& [count, first] = findings[f.kind + ": " + f.signature];
@@ -350,13 +347,13 @@ bool run_campaign(const Options& o, const llvm::Tools& tools, const llvm::Random
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const llvm::RandomBatch& s = campaign.sum;
   int refused = 0;
-  for (const auto& [kind, r] : s.refused) refused += r.first;
+  for (const auto& [kind, r] : s.refused) refused += r.count;
   fmt::print(
       "{} {}: {} programs in {:.1f} s ({:.0f} a second), {} allocations judged, {} pass, {} open, {} refused; {} spills, {} "
       "refills\n",
       options.machine->name, options.allocator, s.programs, seconds, s.programs / std::max(seconds, 0.001), s.judged, s.pass,
       s.inconclusive, refused, s.counts.spills, s.counts.refills);
-  for (const auto& [kind, r] : s.refused) fmt::print("  refused, {}: {} (such as {})\n", kind, r.first, r.second);
+  for (const auto& [kind, r] : s.refused) fmt::print("  refused, {}: {} (such as {})\n", kind, r.count, r.example);
   for (const auto& [what, found] : campaign.findings) {
     fmt::print("  {} ({} programs, the first is number {})\n", what, found.first, found.second.index);
     if (!o.keep.empty()) save_finding(o, *options.machine, options.allocator, llvm::reduce(tools, options, found.second, o.tries));

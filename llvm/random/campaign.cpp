@@ -3,7 +3,9 @@
 #include <unistd.h>
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <regex>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -76,39 +78,33 @@ class Batch {
  public:
   Batch(const Tools& tools, const RandomOptions& o) : tools_(tools), o_(o) {}
 
-  void play(std::uint64_t first, int count) {
-    std::vector<MirFunction> functions;
-    for (int k = 0; k < count; ++k)
-      functions.push_back(mir_function(random_program(o_, first + static_cast<std::uint64_t>(k)), *o_.machine));
-    const auto compiled = compile_mir(tools_, o_, mir_file(functions, *o_.machine));
-    if (compiled) {
-      out.programs += count;
-      return judge(*compiled, functions, first);
+  // The functions are those of programs first, first + 1, ...
+  void play(std::span<const MirFunction> functions, std::uint64_t first) {
+    const std::string mir = mir_file(functions, *o_.machine);
+    const auto compiled = compile_mir(tools_, o_, mir);
+    if (!compiled && compiled.error().kind != CompileError::NotSupported &&
+        functions.size() > 1) {  // one of them ended the process
+      const std::size_t half = functions.size() / 2;
+      play(functions.first(half), first);
+      return play(functions.subspan(half), first + half);
     }
-    if (compiled.error().kind == CompileError::NotSupported) {
-      out.programs += count;
-      return;
-    }
-    if (count > 1) {  // one of them ended the process
-      play(first, count / 2);
-      return play(first + static_cast<std::uint64_t>(count / 2), count - count / 2);
-    }
-    ++out.programs;
+    out.programs += static_cast<int>(functions.size());
+    if (compiled) return judge(*compiled, functions, first);
+    if (compiled.error().kind == CompileError::NotSupported) return;
     RandomFinding f = finding_of(compiled.error());
-    f.index = first, f.mir = mir_file(functions, *o_.machine);
+    f.index = first, f.mir = mir;
     out.findings.push_back(std::move(f));
   }
 
   RandomBatch out;
 
  private:
-  void judge(const Compiled& compiled, const std::vector<MirFunction>& functions, std::uint64_t first) {
+  void judge(const Compiled& compiled, std::span<const MirFunction> functions, std::uint64_t first) {
     std::map<std::string, RandomFinding> found;  // the first of each function
     for (const DumpPair& pair : pair_dumps(compiled.file, kPasses)) {
       const Verdict v = judge_pair(compiled.file.tables, pair);
       if (v.refusal) {
-        auto& [count, example] = out.refused[v.refusal->kind];
-        if (count++ == 0) example = fmt::format("program {}: {}", first, v.refusal->message);
+        out.refused.add(v.refusal->kind, fmt::format("program {}: {}", first, v.refusal->message));
         continue;
       }
       ++out.judged;
@@ -120,7 +116,7 @@ class Batch {
     for (std::size_t k = 0; k < functions.size(); ++k)
       if (const auto it = found.find(fmt::format("p{}", k)); it != found.end()) {
         it->second.index = first + k;
-        it->second.mir = mir_file(std::span(&functions[k], 1), *o_.machine);
+        it->second.mir = mir_file(functions.subspan(k, 1), *o_.machine);
         out.findings.push_back(std::move(it->second));
       }
   }
@@ -128,24 +124,6 @@ class Batch {
   const Tools& tools_;
   const RandomOptions& o_;
 };
-
-// What a program shows by itself.
-std::optional<RandomFinding> find_in(const Tools& tools, const RandomOptions& o, const ir::Function& program) {
-  const MirFunction function = mir_function(program, *o.machine);
-  const std::string mir = mir_file(std::span(&function, 1), *o.machine);
-  const auto compiled = compile_mir(tools, o, mir);
-  std::optional<RandomFinding> found;
-  if (!compiled) found = finding_of(compiled.error());
-  else
-    for (const DumpPair& pair : pair_dumps(compiled->file, kPasses)) {
-      const Verdict v = judge_pair(compiled->file.tables, pair);
-      if (v.refusal || v.verdict != oracles::Verdict::Fail) continue;
-      found = finding_of(v, compiled->command);
-      break;
-    }
-  if (found) found->mir = mir;
-  return found;
-}
 
 }  // namespace
 
@@ -158,8 +136,11 @@ ir::Function random_program(const RandomOptions& o, std::uint64_t index) {
 }
 
 RandomBatch play(const Tools& tools, const RandomOptions& options, std::uint64_t first, int count) {
+  std::vector<MirFunction> functions;
+  for (int k = 0; k < count; ++k)
+    functions.push_back(mir_function(random_program(options, first + static_cast<std::uint64_t>(k)), *options.machine));
   Batch batch(tools, options);
-  batch.play(first, count);
+  batch.play(functions, first);
   return std::move(batch.out);
 }
 
@@ -171,10 +152,13 @@ RandomFinding reduce(const Tools& tools, const RandomOptions& options, const Ran
   int left = tries;
   const auto still_fails = [&](const duel::Case& c) {
     if (left-- <= 0) return false;
-    auto found = find_in(tools, options, c.program);
-    if (!found || found->kind != finding.kind || found->signature != finding.signature) return false;
-    found->index = finding.index;
-    best = std::move(*found);
+    const MirFunction alone = mir_function(c.program, *options.machine);
+    Batch batch(tools, options);
+    batch.play(std::span(&alone, 1), finding.index);
+    if (batch.out.findings.empty()) return false;
+    RandomFinding& found = batch.out.findings.front();
+    if (found.kind != finding.kind || found.signature != finding.signature) return false;
+    best = std::move(found);
     return true;
   };
   // What shows in company alone stays as it is.

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -36,7 +35,7 @@ struct RandomFinding {
 
 struct RandomBatch {
   int programs = 0, judged = 0, pass = 0, inconclusive = 0;
-  std::map<std::string, std::pair<int, std::string>> refused;  // by kind: how many, and what was said of the first
+  Refusals refused;
   Counts counts;
   std::vector<RandomFinding> findings;  // at most one a program, by index
 };
