@@ -356,7 +356,7 @@ const std::vector<Effect>& effects() {
       {Knob::WideAccesses, "0", {}, 4, kWideAccesses, "spill R0:R1, slot 0", "spill R1, slot 1"},
       // The copy is in R1 from the start if its source is known to end there; alone, %0 takes the lowest register.
       {Knob::Chains, "0", {}, 255, kChains, "R1 = ld 0", "R0 = ld 0"},
-      // One value in two vregs, and another: two registers do.
+      // Two of the three vregs hold one value, so two registers suffice.
       {Knob::MergeCopies, "0", {kOneChance}, 2, kMergeCopies, "#1 copy !deleted\n    #2", "refill slot 0"},
       // An SM holds 28 blocks of 32 threads with 65 registers, 32 with 64.
       {Knob::Occupancy, "0", {}, 255, sixty_five_values(), "remat #0", "R64 = "},

@@ -273,7 +273,7 @@ TEST_F(Cli, AnImpossibleLimit) {
       alloc.err,
       HasSubstr("Register allocation failed with register count of '3'. Compile the program with a higher register target"));
   EXPECT_FALSE(fs::exists(path("out.rir")));
-  // Both paths of the report, for both allocators: with the line of the source and without.
+  // Each allocator says the line of the source where the instruction has one, and leaves it out where it has none.
   write("line.rir",
         "rir 1\nfunc @wide kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b64\n  block b0\n    #0 %0, %1 = op "
         "!line \"a.cu\" 12:3\n    #1 exit\n");

@@ -1,4 +1,5 @@
-// What the command line of one command consists of. CLI11 reads it, and is compiled in arguments.cpp and command.cpp alone.
+// Commands declare their options and positional arguments here. CLI11 reads the command line, and only arguments.cpp and
+// command.cpp include it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace regduel::cli {
 using Variable = std::variant<std::string*, std::vector<std::string>*, std::vector<int>*, int*, std::int64_t*, std::uint64_t*,
                               double*, std::optional<std::int64_t>*>;
 
-// One option or positional argument, after Arguments::option().
+// Argument is an option or a positional argument that was declared, to be refined further.
 class Argument {
  public:
   explicit Argument(CLI::Option& option) : option_(option) {}
@@ -48,7 +49,7 @@ class Arguments {
   Argument flag(const std::string& names, bool& to, const std::string& help);
   // --name or --name=WORD; without a word, `names` says which is meant: "--name{word}".
   Argument flag(const std::string& names, std::string& to, const std::string& help);
-  // What the help ends with.
+  // The text is the end of the help.
   void footer(const std::string& text);
 
  private:

@@ -17,7 +17,7 @@ inline constexpr int kExitBadInput = 2;      // bad usage or bad input (BadInput
 inline constexpr int kExitInternal = 3;      // a bug of ours
 inline constexpr int kExitInconclusive = 4;  // verify: nothing failed, and a judge gave up
 
-// What a command does once its arguments are read; returns its exit status.
+// An Action runs a command whose arguments are read, and returns the exit status.
 using Action = std::function<int()>;
 
 // A row of the table of the commands (commands.inc).

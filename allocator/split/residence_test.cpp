@@ -102,7 +102,8 @@ TEST(Residence, WhatIsInMemoryLeavesBeforeWhatHasToBeStored) {
   EXPECT_THAT(events(residence(f, 2)), ElementsAre("leave 0 before 2", "load 0 before 4", "leave 0 before 6", "load 0 before 8"));
 }
 
-// Both arms need both registers. The value that b3 reads comes back there, since on the edges it would be refilled twice.
+// Both arms need both registers, so %0 is in no register on the edges into b3. One refill in b3 serves both arms; on the edges
+// there would be two.
 TEST(Residence, BehindAJoinOneRefillServesBothArms) {
   const auto f = testing::program(R"(
     vreg %0 R b32

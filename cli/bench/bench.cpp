@@ -214,7 +214,8 @@ void compare_cells(BenchResult& result) {
   }
 }
 
-// One run: what is measured, and what came of it. Benchmark keeps its registry for the whole process, so there is one at a time.
+// Bench measures once, and keeps the results. Google Benchmark has one registry for the whole process, so there may be one Bench at
+// a time.
 class Bench {
  public:
   explicit Bench(const BenchOptions& o) : o_(o), filter_(o.filter) {
