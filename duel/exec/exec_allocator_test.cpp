@@ -78,9 +78,14 @@ std::vector<std::string> children_left(const std::string& behaviour) {
   }
   return left;
 }
+// A look at /proc may miss a process that is between fork and exec, so that three looks in a row have to find none.
 bool are_gone(const std::string& behaviour) {
-  for (int k = 0; k < 100 && !children_left(behaviour).empty(); ++k) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  return children_left(behaviour).empty();
+  int looks_that_found_none = 0;
+  for (int k = 0; k < 100 && looks_that_found_none < 3; ++k) {
+    looks_that_found_none = children_left(behaviour).empty() ? looks_that_found_none + 1 : 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return looks_that_found_none == 3;
 }
 
 TEST(ExecAllocator, AnswersWithAProgram) {
