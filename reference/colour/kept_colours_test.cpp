@@ -100,7 +100,9 @@ TEST(KeptColours, GraphsOfFilesLeftOutAreEmpty) {
   ASSERT_EQ(graphs.files[kR].size(), p.r().size());
   for (NodeId a = 0; a < p.r().size(); ++a)
     for (NodeId b = 0; b < p.r().size(); ++b)
-      if (a != b) EXPECT_EQ(graphs.files[kR].interferes(a, b), p.r().interferes(a, b)) << a << " " << b;
+      if (a != b) {
+        EXPECT_EQ(graphs.files[kR].interferes(a, b), p.r().interferes(a, b)) << a << " " << b;
+      }
 }
 
 }  // namespace
