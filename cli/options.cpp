@@ -16,6 +16,7 @@
 #include "duel/exec/words.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
+#include "llvm/duelist/llvm_allocator.h"
 #include "passes/passes.h"
 
 namespace regduel::cli {
@@ -281,6 +282,11 @@ const ir::Allocator& AllocatorOptions::named(const std::string& item) const {
     options.is_files = protocol == "files";
     if (const auto entered = duel::enter_external(name, options); !entered)
       throw BadInput(fmt::format("--with {}: {}", name, entered.error()));
+  }
+  if (name.starts_with(llvm::kLlvm) && duel::find_allocator(name) == nullptr) {
+    auto made = llvm::make_llvm_allocator(name, exec);
+    if (!made) throw BadInput(fmt::format("--with {}: {}", name, made.error()));
+    duel::enter(std::move(*made));
   }
   const ir::Allocator* a = duel::find_allocator(name);
   if (a == nullptr) throw BadInput(fmt::format("--with: no allocator \"{}\" (there are {})", name, duel::duelist_names()));

@@ -50,12 +50,20 @@ std::vector<std::unique_ptr<ExecAllocator>>& externals() {
   return list;
 }
 
+// Others that were entered and have to be asked for.
+std::vector<std::unique_ptr<const ir::Allocator>>& entered() {
+  static std::vector<std::unique_ptr<const ir::Allocator>> list;
+  return list;
+}
+
 }  // namespace
 
 const ir::Allocator* find_allocator(std::string_view name) {
   for (const ir::Allocator* a : all())
     if (a->name() == name) return a;
   for (const auto& a : on_request())
+    if (a->name() == name) return a.get();
+  for (const auto& a : entered())
     if (a->name() == name) return a.get();
   if (name.starts_with(kExec)) return find_external(name);
   const std::size_t plus = name.find('+');
@@ -86,7 +94,7 @@ std::string duelist_names() {
   std::string names = fmt::format("{}", fmt::join(allocator_names(), ", "));
   for (const std::string& name : names_on_request()) names += fmt::format(", {}", name);
   for (const passes::Pass* pass : passes::passes()) names += fmt::format(", {}+ALLOCATOR", pass->name());
-  return names + ", exec:COMMAND";
+  return names + ", exec:COMMAND, llvm:ALLOCATOR@MACHINE";
 }
 
 std::span<const ir::Allocator* const> all_duelists() { return all(); }
@@ -101,6 +109,10 @@ std::expected<void, std::string> enter_external(std::string_view name, const Exe
   return {};
 }
 
+void enter(std::unique_ptr<const ir::Allocator> allocator) {
+  if (find_allocator(allocator->name()) == nullptr) entered().push_back(std::move(allocator));
+}
+
 const ExecAllocator* find_external(std::string_view name) {
   const std::size_t at = command_in(name);
   if (at == std::string_view::npos) return nullptr;
@@ -112,6 +124,7 @@ const ExecAllocator* find_external(std::string_view name) {
 std::vector<const ir::Allocator*> knob_owners() {
   std::vector<const ir::Allocator*> owners = all();
   for (const auto& program : externals()) owners.push_back(program.get());
+  for (const auto& a : entered()) owners.push_back(a.get());
   return owners;
 }
 

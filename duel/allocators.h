@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,9 +31,11 @@ struct ExecOptions;
 // takes part where it is asked for, and is not among all_duelists(). What was entered before stays as it is. The error is one line.
 // Not for use while other threads look for allocators.
 [[nodiscard]] std::expected<void, std::string> enter_external(std::string_view name, const ExecOptions& options);
+// Enters an allocator that has to be asked for, likewise. One of that name that was entered before stays.
+void enter(std::unique_ptr<const ir::Allocator> allocator);
 // The program in such a name, where it was entered; else null.
 [[nodiscard]] const ExecAllocator* find_external(std::string_view name);
-// Those of whom knobs are drawn: all duelists, and the programs that were entered, in that order.
+// Those of whom knobs are drawn: all duelists, the programs, and the others that were entered, in that order.
 [[nodiscard]] std::vector<const ir::Allocator*> knob_owners();
 
 // Enters an allocator of another project, or of a test: it can be found by its name while this lives, and so take part in duels,

@@ -52,7 +52,61 @@ void judge_failure(Bout& bout, const ir::AllocFailure& failure, const oracles::B
   }
 }
 
+int rank(oracles::Verdict v) {
+  switch (v) {
+    case oracles::Verdict::Fail: return 3;
+    case oracles::Verdict::Inconclusive: return 2;
+    case oracles::Verdict::Pass: return 1;
+    case oracles::Verdict::Skipped: return 0;
+  }
+  return 0;
+}
+
+// What the runs before this one have moved.
+void add_moves(oracles::Measures& to, const oracles::Measures& of) {
+  to.spill_stores += of.spill_stores, to.spill_loads += of.spill_loads;
+  to.spill_store_bytes += of.spill_store_bytes, to.spill_load_bytes += of.spill_load_bytes;
+  to.inserted_copies += of.inserted_copies, to.remats += of.remats;
+  if (to.weighted_spill_bytes && of.weighted_spill_bytes) *to.weighted_spill_bytes += *of.weighted_spill_bytes;
+  to.registers[ir::index(ir::RegFile::R)] += of.registers[ir::index(ir::RegFile::R)];
+}
+
+oracles::Report judge_run(const ir::OwnRun& run, const oracles::Before& before, const oracles::Measures& measures,
+                          std::span<const std::string> judges) {
+  oracles::Report report = oracles::judge({before, run.after, ir::Limits::of(run.target), nullptr, false, &measures}, judges);
+  if (run.words != nullptr)
+    for (oracles::JudgeResult& r : report.results)
+      for (oracles::Finding& f : r.findings) f.message = run.words->of(f.message, f.inst, f.other);
+  return report;
+}
+
+// Each run by itself, against its own program and target.
+void judge_runs(Bout& bout, std::vector<ir::OwnRun>& runs, std::span<const std::string> judges) {
+  bout.is_own_form = true;
+  int worst = -1;
+  for (ir::OwnRun& run : runs) {
+    for (const ir::Function* f : {&run.before, &run.after})
+      if (const auto faults = ir::check(*f, run.target, 1); !faults.empty())
+        return object(bout, "ill-formed", ir::to_string(*f, faults[0]));
+    const oracles::Before before(run.before, run.target);
+    oracles::Measures measures = oracles::measure(before, run.after);
+    oracles::Report report = judge_run(run, before, measures, judges);
+    measures.registers[ir::index(ir::RegFile::R)] = run.registers;
+    add_moves(measures, bout.measures);
+    bout.measures = measures;
+    if (const int of_this = rank(report.verdict()); of_this >= worst) {
+      worst = of_this;
+      bout.report = std::move(report);
+      bout.program = std::move(run.after);
+    }
+  }
+}
+
 void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before& before, const DuelOptions& options) {
+  if (!allocation.runs.empty()) {
+    bout.notes = std::move(allocation.notes);
+    return judge_runs(bout, allocation.runs, options.judges);
+  }
   if (allocation.program.phase != ir::Phase::Allocated) return object(bout, "ill-formed", "the result is not marked as allocated");
   if (const auto faults = ir::check(allocation.program, 1); !faults.empty())
     return object(bout, "ill-formed", ir::to_string(allocation.program, faults[0]));
@@ -105,6 +159,11 @@ Bout bout_of(const ir::Allocator& allocator, const oracles::Before& before, cons
 void add_metamorphic(Duel& d, const oracles::Before& before, const DuelOptions& options) {
   for (std::size_t k = 0; k < options.duelists.size(); ++k) {
     const ir::Allocator& allocator = *options.duelists[k];
+    if (d.bouts[k].is_own_form) {
+      oracles::JudgeResult none{"metamorphic", oracles::Verdict::Skipped, "it allocates a form of its own", {}};
+      d.metamorphic.push_back({std::string(allocator.name()), {std::move(none), {}}});
+      continue;
+    }
     d.metamorphic.push_back(
         {std::string(allocator.name()), oracles::judge_metamorphic(before, allocator, settings_of(allocator, options))});
     const oracles::JudgeResult& result = d.metamorphic.back().metamorphic.result;
@@ -146,15 +205,6 @@ std::vector<std::string> Bout::signatures() const {
 
 oracles::Verdict Duel::verdict() const {
   oracles::Verdict worst = oracles::Verdict::Skipped;
-  const auto rank = [](oracles::Verdict v) {
-    switch (v) {
-      case oracles::Verdict::Fail: return 3;
-      case oracles::Verdict::Inconclusive: return 2;
-      case oracles::Verdict::Pass: return 1;
-      case oracles::Verdict::Skipped: return 0;
-    }
-    return 0;
-  };
   for (const Bout& b : bouts)
     if (rank(b.verdict()) > rank(worst)) worst = b.verdict();
   return worst;
@@ -163,7 +213,7 @@ oracles::Verdict Duel::verdict() const {
 void add_completeness_disagreement(Duel& d, const oracles::Before& before, const ir::Limits& limits) {
   if (std::ranges::none_of(d.bouts, is_impossible)) return;
   for (Bout& b : d.bouts) {
-    if (b.verdict() != oracles::Verdict::Pass) continue;
+    if (b.verdict() != oracles::Verdict::Pass || b.is_own_form) continue;
     oracles::JudgeResult result = oracles::judge_success_against_completeness(b.report, {before, *b.program, limits});
     if (result.verdict == oracles::Verdict::Fail) b.report.results.push_back(std::move(result));
   }
@@ -173,10 +223,11 @@ Duel duel(const oracles::Before& before, const DuelOptions& options) {
   Duel result;
   for (const ir::Allocator* const allocator : options.duelists) result.bouts.push_back(bout_of(*allocator, before, options));
   // The bound is of the program and the limits alone.
-  if (std::ranges::any_of(result.bouts, [](const Bout& b) { return b.program.has_value(); })) {
+  const auto has_bound = [](const Bout& b) { return b.program.has_value() && !b.is_own_form; };
+  if (std::ranges::any_of(result.bouts, has_bound)) {
     const auto fewest = oracles::fewest_refill_bytes(before.program(), before.target(), options.limits);
     for (Bout& b : result.bouts)
-      if (b.program) b.fewest_refill_bytes = fewest;
+      if (has_bound(b)) b.fewest_refill_bytes = fewest;
   }
   add_completeness_disagreement(result, before, options.limits);
   if (options.metamorphic) add_metamorphic(result, before, options);

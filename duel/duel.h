@@ -27,8 +27,10 @@ struct Bout {
   oracles::Report report;
   std::string unsupported;              // why the allocator does not do such programs; empty = it does
   std::optional<ir::Function> program;  // the allocated program, where there is one
-  oracles::Measures measures;           // recomputed from the program
-  std::vector<std::string> notes;       // what the allocator says of its result (ir::Allocation)
+  // The program is of the allocator's own form (ir::OwnRun), and no allocation of the case: that of the run that came off worst.
+  bool is_own_form = false;
+  oracles::Measures measures;      // recomputed from the program
+  std::vector<std::string> notes;  // what the allocator says of its result (ir::Allocation)
   // The fewest bytes of refills that any allocation of straight-line code with so many registers has, where this bound is known
   // (oracles/quality/refill_bound.h).
   std::optional<std::int64_t> fewest_refill_bytes;

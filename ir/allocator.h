@@ -70,11 +70,30 @@ struct Claims {
   std::int64_t spill_load_bytes = 0;   // the same for refills
 };
 
+// Says in the words of another compiler what a judge says of its allocation as RIR.
+class OwnWords {
+ public:
+  virtual ~OwnWords() = default;
+  //   message       of a judge, one line
+  //   inst, other   the instructions of which it is; invalid = none
+  [[nodiscard]] virtual std::string of(const std::string& message, InstId inst, InstId other) const = 0;
+};
+
+// One run of the allocator of another compiler, which allocates a form of its own of the program: that form before and after the run, as
+// RIR for a target that has the compiler's registers.
+struct OwnRun {
+  Target target;
+  Function before, after;
+  int registers = 0;  // how many different ones `after` names, as the compiler counts them
+  std::shared_ptr<const OwnWords> words = {};
+};
+
 struct Allocation {
-  Function program;
+  Function program;  // empty where there are runs
   Claims claims;
   bool has_claims = true;               // false: an external allocator, which claims nothing
   std::vector<std::string> notes = {};  // a sentence each for the user about the result; mostly none
+  std::vector<OwnRun> runs = {};        // in their order; judged in place of `program`, each by itself
 };
 
 struct AllocFailure {
@@ -97,6 +116,12 @@ struct AllocFailure {
 // Requires that the failure is one of `program`.
 [[nodiscard]] std::string failure_report(const Function& program, const AllocFailure& failure);
 
+// A file that shows a case in the form of another compiler, for those whose allocator it is.
+struct OwnFile {
+  std::string suffix;  // ".mir"
+  std::string text;
+};
+
 class Allocator {
  public:
   virtual ~Allocator() = default;
@@ -106,6 +131,14 @@ class Allocator {
   // Requires: `program` is well-formed for `target`, in phase Virtual. Throws InternalError only for a bug of its own.
   [[nodiscard]] virtual std::expected<Allocation, AllocFailure> allocate(const Function& program, const Target& target,
                                                                          const AllocOptions& options) const = 0;
+  // None where it reads RIR.
+  //   path    of the files, without suffix
+  //   words   what was found, one line
+  [[nodiscard]] virtual std::vector<OwnFile> own_files(const Function& /*program*/, const Target& /*target*/,
+                                                       const AllocOptions& /*options*/, const std::string& /*path*/,
+                                                       const std::string& /*words*/) const {
+    return {};
+  }
 };
 
 }  // namespace regduel::ir

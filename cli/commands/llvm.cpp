@@ -20,7 +20,6 @@
 #include "llvm/judge/damage.h"
 #include "llvm/judge/judge_pair.h"
 #include "llvm/judge/rows.h"
-#include "llvm/random/campaign.h"
 
 namespace regduel::cli {
 namespace {
@@ -32,9 +31,7 @@ struct Options {
   std::string llvm_dir, keep, database;
   llvm::CompileOptions compile;
   int faults = 0;
-  int random = 0, size = 70, tries = 300, batch = 50;
   std::uint64_t seed = 1;
-  std::vector<std::string> machines = {"amdgcn-gfx1100", "x86_64"};
   int jobs = 0;
   bool json = false, pair = false;
 
@@ -296,92 +293,14 @@ std::vector<Job> jobs_of(const Options& o, const std::vector<std::string>& with)
   return jobs;
 }
 
-// --- random programs
-
 // An input for llc, with what an upstream report needs, and llvm-reduce's test beside it.
-void save_finding(const Options& o, const llvm::Machine& m, const std::string& allocator, const llvm::RandomFinding& f) {
-  std::string head = fmt::format("# {}: {}\n# {}\n", f.kind, f.signature, f.command);
-  for (std::size_t begin = 0; begin < f.words.size();) {
-    const std::size_t end = std::min(f.words.find('\n', begin), f.words.size());
-    head += "# " + f.words.substr(begin, end - begin) + '\n';
-    begin = end + 1;
-  }
-  const std::string name = fmt::format("{}/{}-{}-{}-{}", o.keep, m.name, allocator, f.kind, f.index);
-  save(name + ".mir", head + f.mir);
-  const std::string command = f.command.substr(0, f.command.rfind(' '));
-  save(name + ".reduce.sh",
-       fmt::format("#!/bin/sh\n# llvm-reduce --test={}.reduce.sh {}.mir\n{} \"$1\" -dump /tmp/reduce.$$.json || exit 1\n"
-                   "! regduel llvm /tmp/reduce.$$.json\n",
-                   name, name, command));
-}
-
-struct Campaign {
-  llvm::RandomBatch sum;
-  std::map<std::string, std::pair<int, llvm::RandomFinding>> findings;  // by kind and signature: how many, and the first
-
-  void add(llvm::RandomBatch b) {
-    sum.programs += b.programs, sum.judged += b.judged, sum.pass += b.pass, sum.inconclusive += b.inconclusive;
-    for (const auto& [kind, r] : b.refused) sum.refused.add(kind, r.example, r.count);
-    sum.counts.add(b.counts);
-    for (llvm::RandomFinding& f : b.findings) {
-      auto& [count, first] = findings[f.kind + ": " + f.signature];
-      if (count++ == 0) first = std::move(f);
-    }
-  }
-};
-
-bool run_campaign(const Options& o, const llvm::Tools& tools, const llvm::RandomOptions& options) {
-  Campaign campaign;
-  const auto begin = std::chrono::steady_clock::now();
-  const int batches = (o.random + o.batch - 1) / o.batch;
-  in_order<llvm::RandomBatch>(
-      batches, resolve_jobs(o.jobs),
-      [&](std::int64_t k) {
-        return llvm::play(tools, options, static_cast<std::uint64_t>(k * o.batch),
-                          std::min(o.batch, o.random - static_cast<int>(k) * o.batch));
-      },
-      [&](std::int64_t, llvm::RandomBatch b) {
-        campaign.add(std::move(b));
-        return true;
-      });
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const llvm::RandomBatch& s = campaign.sum;
-  int refused = 0;
-  for (const auto& [kind, r] : s.refused) refused += r.count;
-  fmt::print(
-      "{} {}: {} programs in {:.1f} s ({:.0f} a second), {} allocations judged, {} pass, {} open, {} refused; {} spills, {} "
-      "refills\n",
-      options.machine->name, options.allocator, s.programs, seconds, s.programs / std::max(seconds, 0.001), s.judged, s.pass,
-      s.inconclusive, refused, s.counts.spills, s.counts.refills);
-  for (const auto& [kind, r] : s.refused) fmt::print("  refused, {}: {} (such as {})\n", kind, r.count, r.example);
-  for (const auto& [what, found] : campaign.findings) {
-    fmt::print("  {} ({} programs, the first is number {})\n", what, found.first, found.second.index);
-    if (!o.keep.empty()) save_finding(o, *options.machine, options.allocator, llvm::reduce(tools, options, found.second, o.tries));
-  }
-  return !campaign.findings.empty();
-}
-
-int random_command(const Options& o, const llvm::Tools& tools, const std::vector<std::string>& with) {
-  bool has_found = false;
-  for (const std::string& name : split_list(o.machines)) {
-    const llvm::Machine* machine = llvm::find_machine(name);
-    if (machine == nullptr)
-      throw BadInput(fmt::format("--machine: \"{}\" is none (there are amdgcn-gfx1100, amdgcn-gfx90a, x86_64)", name));
-    for (const std::string& allocator : with) {
-      if (allocator == "pbqp" && machine->runs_twice) continue;  // AMDGPU has none
-      has_found |= run_campaign(o, tools,
-                                {.machine = machine, .allocator = allocator, .seed = o.seed, .size = o.size, .compile = o.compile});
-    }
-  }
-  return has_found ? kExitFinding : 0;
-}
 
 int llvm_command(const Options& o) {
   const std::vector<std::string> with = split_list(o.with);
   for (const std::string& a : with)
     if (std::ranges::find(llvm::kAllocators, a) == std::end(llvm::kAllocators))
       throw BadInput(fmt::format("--with: LLVM has no allocator \"{}\" (there are greedy, basic, fast, pbqp)", a));
-  if (o.files.empty() == (o.random == 0)) throw BadInput("files, or --random N");
+  if (o.files.empty()) throw BadInput("which files? (random programs: regduel fuzz --with llvm:greedy@x86_64)");
   Options options = o;
   options.after = split_list(o.after);
   if (!o.keep.empty()) {
@@ -390,12 +309,11 @@ int llvm_command(const Options& o) {
   }
   const llvm::Tools tools = llvm::find_tools(o.llvm_dir);
   const std::vector<Job> jobs = jobs_of(options, with);
-  const bool needs_llc = o.random > 0 || std::ranges::any_of(jobs, [](const Job& j) { return !j.allocator.empty(); });
+  const bool needs_llc = std::ranges::any_of(jobs, [](const Job& j) { return !j.allocator.empty(); });
   if (tools.regduel_llc.empty() && needs_llc) {
     fmt::print("skipped: no regduel-llc (build with LLVM 19; on Debian: apt-get install llvm-19-dev)\n");
     return 0;
   }
-  if (o.random > 0) return random_command(options, tools, with);
   Summary summary(options);
   in_order<Result>(
       std::ssize(jobs), resolve_jobs(o.jobs), [&](std::int64_t k) { return run(tools, jobs[k], options); },
@@ -429,14 +347,9 @@ Action declare_llvm(Arguments& a) {
   a.flag("--compare-code", o->compile.compare_code, "Compile without the dump as well; other code is an error");
   a.flag("--pair", o->pair, "Two files of MIR with the same debug-instr-numbers: before an allocation, and after it");
   a.option("--faults", &o->faults, "Damage each allocation that passes in so many ways, and see whether the judges object");
-  a.option("--random", &o->random, "In place of files: so many random programs, in MIR, under each allocator");
-  a.option("--machine", &o->machines, "For which machines they are: amdgcn-gfx1100, amdgcn-gfx90a, x86_64");
-  a.option("--seed", &o->seed, "The same seed, the same programs");
-  a.option("--size", &o->size, "Instructions of a random program, approximately");
-  a.option("--batch", &o->batch, "Random programs that one process allocates").between(1, 100'000);
-  a.option("--tries", &o->tries, "Programs that the reducer compiles at most, for a finding that --keep keeps");
+  a.option("--seed", &o->seed, "Of the faults");
   a.option("--db", &o->database, "Add the results to this database, for regduel report and regduel compare");
-  a.option("--keep", &o->keep, "Directory for the pairs of RIR, the dumps, and what random programs have found");
+  a.option("--keep", &o->keep, "Directory for the pairs of RIR, and the dumps");
   add_jobs(a, o->jobs, "Programs at a time");
   a.flag("--json", o->json, "One JSON document");
   a.footer(

@@ -75,8 +75,7 @@ class Coordinator {
         worker_options_{o_.seed, o_.metamorphic, o_.timeout, o_.reduce_budget, o_.duelists, o_.registers, !o_.db.empty()} {
     if (!o_.is_mix) load_inputs();
     for (const StoredFinding& f : findings_.load()) {
-      if (duel::command_in(f.failure.allocator) != std::string::npos && duel::find_external(f.failure.allocator) == nullptr)
-        continue;  // an external allocator that this campaign does not have
+      if (duel::find_allocator(f.failure.allocator) == nullptr) continue;  // an allocator that is not here
       again_.emplace_back(TryAgain{f.bucket, f.failure, f.input});
     }
   }

@@ -71,7 +71,7 @@ std::string write_reproducer(const std::string& directory, const Failure& failur
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) throw BadInput(fmt::format("error: {}: {}", directory, error.message()));
-  const bool is_external = duel::command_in(failure.allocator) != std::string::npos;
+  const bool is_external = failure.allocator.find(':') != std::string::npos;
   const std::string allocator = is_external ? slug(failure.allocator) : failure.allocator;
   const std::string hashed = is_external ? failure.allocator + " " + key : key;  // two commands may begin alike
   const std::string name =
@@ -82,6 +82,15 @@ std::string write_reproducer(const std::string& directory, const Failure& failur
       path, fmt::format("// {}: {}\n// regduel duel {}{} {}\n{}", failure.signature, message, asked,
                         replay_arguments(input, {failure.allocator}), duel::shell_word(path), ir::print_file(input.program)));
   if (!written) throw BadInput(fmt::format("error: {}", written.error()));
+  if (const ir::Allocator* known = duel::find_allocator(failure.allocator)) {
+    ir::AllocOptions options;
+    options.limits = input.limits;
+    options.knobs = duel::known_to(*known, input.knobs);
+    const std::string base = path.substr(0, path.size() - std::string_view(".rir").size());
+    for (const ir::OwnFile& file :
+         known->own_files(input.program, *input.target, options, base, fmt::format("{}: {}", failure.signature, message)))
+      if (const auto own = write_file(base + file.suffix, file.text); !own) throw BadInput(fmt::format("error: {}", own.error()));
+  }
   return path;
 }
 

@@ -97,22 +97,6 @@ std::vector<std::string> clang_words(const Tools& tools, const std::string& file
   return words;
 }
 
-std::vector<std::string> llc_words(const Tools& tools, const std::string& input, const std::string& triple,
-                                   const std::string& allocator, const std::string& level, const CompileOptions& o) {
-  std::vector<std::string> words = {tools.regduel_llc, "-O" + level};
-  if (!o.triple.empty() && !input.ends_with(".mir")) words.push_back("-mtriple=" + o.triple);
-  if (!o.cpu.empty()) words.push_back("-mcpu=" + o.cpu);
-  if (!o.features.empty()) words.push_back("-mattr=" + o.features);
-  if (is_amdgpu(triple)) words.insert(words.end(), {"-sgpr-regalloc=" + allocator, "-vgpr-regalloc=" + allocator});
-  else words.push_back("-regalloc=" + allocator);
-  if (allocator == "fast" && level != "0") words.push_back("-optimize-regalloc=false");
-  if (allocator != "fast" && level == "0") words.push_back("-optimize-regalloc=true");
-  if (o.stress > 0) words.push_back(fmt::format("-stress-regalloc={}", o.stress));
-  words.insert(words.end(), o.llc_arguments.begin(), o.llc_arguments.end());
-  words.push_back(input);
-  return words;
-}
-
 // The triple that an IR file names; "" where it names none.
 std::string triple_of(const std::string& file) {
   const auto text = read_file(file);
@@ -147,6 +131,20 @@ Tools find_tools(const std::string& llvm_dir) {
   return tools;
 }
 
+std::vector<std::string> llc_words(const Tools& tools, const std::string& triple, const std::string& allocator,
+                                   const std::string& level, const CompileOptions& o) {
+  std::vector<std::string> words = {tools.regduel_llc, "-O" + level};
+  if (!o.cpu.empty()) words.push_back("-mcpu=" + o.cpu);
+  if (!o.features.empty()) words.push_back("-mattr=" + o.features);
+  if (is_amdgpu(triple)) words.insert(words.end(), {"-sgpr-regalloc=" + allocator, "-vgpr-regalloc=" + allocator});
+  else words.push_back("-regalloc=" + allocator);
+  if (allocator == "fast" && level != "0") words.push_back("-optimize-regalloc=false");
+  if (allocator != "fast" && level == "0") words.push_back("-optimize-regalloc=true");
+  if (o.stress > 0) words.push_back(fmt::format("-stress-regalloc={}", o.stress));
+  words.insert(words.end(), o.llc_arguments.begin(), o.llc_arguments.end());
+  return words;
+}
+
 std::expected<Compiled, CompileFailure> compile(const Tools& tools, const std::string& file, const std::string& allocator,
                                                 const CompileOptions& options) {
   const WorkDirectory work;
@@ -160,7 +158,9 @@ std::expected<Compiled, CompileFailure> compile(const Tools& tools, const std::s
   const std::string triple = options.triple.empty() ? triple_of(input) : options.triple;
   if (is_amdgpu(triple) && allocator == "pbqp")
     return std::unexpected(CompileFailure{CompileError::NotSupported, "AMDGPU has no pbqp", ""});
-  std::vector<std::string> words = llc_words(tools, input, triple, allocator, level, options);
+  std::vector<std::string> words = llc_words(tools, triple, allocator, level, options);
+  if (!options.triple.empty() && !input.ends_with(".mir")) words.push_back("-mtriple=" + options.triple);
+  words.push_back(input);
   Compiled compiled;
   compiled.command = joined(words);
   std::vector<std::string> dumping = words;

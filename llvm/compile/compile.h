@@ -29,6 +29,12 @@ struct CompileOptions {
 
 inline constexpr const char* kAllocators[] = {"greedy", "basic", "fast", "pbqp"};
 
+// regduel-llc with its arguments, without an input.
+//   triple   of the module
+//   level    of optimisation: "0" to "3"
+[[nodiscard]] std::vector<std::string> llc_words(const Tools& tools, const std::string& triple, const std::string& allocator,
+                                                 const std::string& level, const CompileOptions& options);
+
 struct Compiled {
   DumpFile file;
   std::string json;     // the dumps as they were written

@@ -13,6 +13,8 @@
 //
 // Without --dump this is llc: no pass of ours is added. Code generation with and without is compared by llvm-trial.
 // It holds no rule of judging: what of this is an allocation, and whether it is right, is for llvm/mapping to say.
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <set>
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/AsmParser/Parser.h>
 #include <llvm/CodeGen/CommandFlags.h>
 #include <llvm/CodeGen/LiveIntervals.h>
 #include <llvm/CodeGen/MIRParser/MIRParser.h>
@@ -36,6 +39,9 @@
 #include <llvm/CodeGen/TargetSubtargetInfo.h>
 #include <llvm/CodeGen/VirtRegMap.h>
 #include <llvm/Config/llvm-config.h>
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
@@ -51,6 +57,9 @@
 #include <llvm/Support/ToolOutputFile.h>
 #include <llvm/Target/TargetMachine.h>
 
+#if LLVM_VERSION_MAJOR >= 19
+#include "llvm/dump/mir_reader.h"
+#endif
 #include "llvm/dump/tables.h"
 #include "llvm/dump/versions.h"
 
@@ -66,6 +75,11 @@ static cl::opt<std::string> before_file("before", cl::desc("MIR before allocatio
                                         cl::value_desc("file"));
 static cl::opt<std::string> pair_pass("pair-pass", cl::desc("With -before: after which pass the input stands"),
                                       cl::init("virtregrewriter"));
+static cl::opt<bool> serve("serve", cl::desc("Answer requests on the standard input (llvm/JSON.md, \"Requests\")"));
+static cl::opt<bool> verify(
+    "verify",
+    cl::desc(
+        "The machine verifier looks at the input, at what the coalescer and the scheduler make of it, and at each allocation"));
 static cl::opt<char> opt_level("O", cl::desc("Optimisation level: 0, 1, 2 or 3"), cl::Prefix, cl::init('2'));
 static cl::opt<std::string> target_triple("mtriple", cl::desc("Triple, in place of the module's"));
 
@@ -107,11 +121,13 @@ struct Origins {
 
 class Writer {
  public:
-  Writer(raw_ostream& out) : out_(out) {}
+  explicit Writer(raw_ostream& out) : out_(&out) {}
+  // From here on to this stream, with tables of their own.
+  void begin(raw_ostream& out) { out_ = &out, tables.forget_names(); }
 
   void write(MachineFunction& mf, Origins& o, StringRef pass, bool before) {
     tables.start(mf);
-    json::OStream json(out_);
+    json::OStream json(*out_);
     const auto& tri = *mf.getSubtarget().getRegisterInfo();
     const auto& mri = mf.getRegInfo();
     const auto& mfi = mf.getFrameInfo();
@@ -153,7 +169,7 @@ class Writer {
           json.array([&] { json.value(int64_t(s.Src.first)), json.value(int64_t(s.Dest.first)); });
       });
     });
-    out_ << "\n";
+    *out_ << "\n";
   }
 
   Tables tables;
@@ -281,7 +297,7 @@ class Writer {
       });
   }
 
-  raw_ostream& out_;
+  raw_ostream* out_;
 
  public:
   const SlotIndexes* indexes = nullptr;  // while they are there
@@ -391,6 +407,27 @@ class DumpPass : public MachineFunctionPass {
 };
 char DumpPass::ID = 0;
 
+// The machine verifier, unless LLVM has reported an error: what it goes on with then is nothing to look at.
+class VerifyPass : public MachineFunctionPass {
+ public:
+  static char ID;
+  static inline bool has_error = false;
+  explicit VerifyPass(std::string when) : MachineFunctionPass(ID), when_(std::move(when)) {}
+  StringRef getPassName() const override { return "regduel verify"; }
+  void getAnalysisUsage(AnalysisUsage& usage) const override {
+    usage.setPreservesAll();
+    MachineFunctionPass::getAnalysisUsage(usage);
+  }
+  bool runOnMachineFunction(MachineFunction& mf) override {
+    if (!has_error) mf.verify(this, when_.c_str());
+    return false;
+  }
+
+ private:
+  std::string when_;
+};
+char VerifyPass::ID = 0;
+
 // The pipeline as the target makes it, with a writer beside the passes that matter.
 class DumpingPassManager : public legacy::PassManager {
  public:
@@ -405,11 +442,22 @@ class DumpingPassManager : public legacy::PassManager {
         {"Stack Slot Coloring", {"stack-slot-coloring", false}},
         {"Machine Copy Propagation Pass", {"machine-cp", false}},
     };
-    const auto it = writer_ ? watched.find(p->getPassName()) : watched.end();
-    if (it == watched.end()) return legacy::PassManager::add(p);
+    const StringRef pass = p->getPassName();
+    const auto it = writer_ ? watched.find(pass) : watched.end();
+    if (it == watched.end()) {
+      legacy::PassManager::add(p);
+      // What these leave behind makes later passes crash.
+      if (verify && (pass == "Register Coalescer" || pass == "Machine Instruction Scheduler"))
+        legacy::PassManager::add(new VerifyPass("after " + pass.str()));
+      return;
+    }
     const auto [name, is_allocator] = it->second;
-    if (is_allocator) legacy::PassManager::add(new DumpPass(*writer_, origins_, name, true, true));
+    if (is_allocator) {
+      if (verify) legacy::PassManager::add(new VerifyPass("before " + std::string(name)));
+      legacy::PassManager::add(new DumpPass(*writer_, origins_, name, true, true));
+    }
     legacy::PassManager::add(p);
+    if (verify && StringRef(name) != "stack-slot-coloring") legacy::PassManager::add(new VerifyPass("after " + std::string(name)));
     legacy::PassManager::add(new DumpPass(*writer_, origins_, name, false, is_allocator));
   }
 
@@ -425,21 +473,59 @@ int fail(const Twine& message) {
 
 // A module with the machine that it is for, and its machine functions where it is MIR.
 struct Input {
-  std::unique_ptr<TargetMachine> machine;
+  TargetMachine* machine = nullptr;
   std::unique_ptr<MIRParser> mir;
   std::unique_ptr<Module> module;
 
   // False after a message.
   bool read(const std::string& file, LLVMContext& context) {
     SMDiagnostic error;
+    if (StringRef(file).ends_with(".mir")) return take(createMIRParserFromFile(file, error, context), error);
     std::string problem;
     const auto data_layout = [&](StringRef of_module, StringRef) { return choose_machine(of_module, problem); };
-    if (StringRef(file).ends_with(".mir")) {
-      mir = createMIRParserFromFile(file, error, context);
-      if (mir) module = mir->parseIRModule(data_layout);
-    } else {
-      module = parseIRFile(file, error, context, ParserCallbacks(data_layout));
+    module = parseIRFile(file, error, context, ParserCallbacks(data_layout));
+    return is_fine(error, problem);
+  }
+  // MIR of one function, as a request has it.
+  bool read_text(StringRef text, LLVMContext& context) {
+#if LLVM_VERSION_MAJOR >= 19
+    request = text, parts = regduel_dump::MirParts::of(text);
+    SMDiagnostic error;
+    std::string problem;
+    module = parseAssemblyString(parts.ir.str(), error, context, &slots);
+    if (module)
+      if (const auto layout = choose_machine(module->getTargetTriple(), problem)) module->setDataLayout(*layout);
+    return is_fine(error, problem);
+#else
+    return take(createMIRParser(MemoryBuffer::getMemBuffer(text, "request"), context), SMDiagnostic());
+#endif
+  }
+  bool parse_functions(MachineModuleInfo& info) {
+#if LLVM_VERSION_MAJOR >= 19
+    if (!request.empty()) {
+      static regduel_dump::MirReader reader;
+      const std::string error = reader.read(request, parts, slots, *module->begin(), info);
+      return error.empty() || (fail(error), false);
     }
+#endif
+    return !mir || !mir->parseMachineFunctions(*module, info) || (fail("the machine functions cannot be parsed"), false);
+  }
+  bool is_mir() const { return mir || !request.empty(); }
+
+ private:
+  StringRef request;
+#if LLVM_VERSION_MAJOR >= 19
+  regduel_dump::MirParts parts;
+  SlotMapping slots;
+#endif
+
+  bool take(std::unique_ptr<MIRParser> parser, const SMDiagnostic& error) {
+    std::string problem;
+    mir = std::move(parser);
+    if (mir) module = mir->parseIRModule([&](StringRef of_module, StringRef) { return choose_machine(of_module, problem); });
+    return is_fine(error, problem);
+  }
+  bool is_fine(const SMDiagnostic& error, const std::string& problem) {
     if (!module && !problem.empty()) return fail(problem), false;
     if (!module) return error.print("regduel-llc", errs()), false;
     if (!target_triple.empty()) module->setTargetTriple(Triple::normalize(target_triple));
@@ -449,18 +535,18 @@ struct Input {
     machine->Options.MCOptions.AsmVerbose = true;  // as llc has it
     return true;
   }
-  bool parse_functions(MachineModuleInfo& info) {
-    return !mir || !mir->parseMachineFunctions(*module, info) || (fail("the machine functions cannot be parsed"), false);
-  }
-
- private:
+  // Machines are kept, since a new one costs more than a small function.
   std::optional<std::string> choose_machine(StringRef of_module, std::string& problem) {
     Triple triple(Triple::normalize(target_triple.empty() ? of_module.str() : target_triple));
     const Target* target = TargetRegistry::lookupTarget(codegen::getMArch(), triple, problem);
     if (!target) return std::nullopt;
-    machine.reset(target->createTargetMachine(triple.getTriple(), codegen::getCPUStr(), codegen::getFeaturesStr(),
-                                              codegen::InitTargetOptionsFromCodeGenFlags(triple), codegen::getExplicitRelocModel(),
-                                              codegen::getExplicitCodeModel(), versions::level(opt_level)));
+    static std::map<std::string, std::unique_ptr<TargetMachine>> machines;
+    std::unique_ptr<TargetMachine>& kept = machines[triple.getTriple()];
+    if (!kept)
+      kept.reset(target->createTargetMachine(triple.getTriple(), codegen::getCPUStr(), codegen::getFeaturesStr(),
+                                             codegen::InitTargetOptionsFromCodeGenFlags(triple), codegen::getExplicitRelocModel(),
+                                             codegen::getExplicitCodeModel(), versions::level(opt_level)));
+    machine = kept.get();
     return machine->createDataLayout().getStringRepresentation();
   }
 };
@@ -488,7 +574,7 @@ int write_pair(raw_ostream& out, LLVMContext& context) {
   for (int k = 0; k < 2; ++k) {
     if (!inputs[k].read(files[k], context)) return 1;
     if (!inputs[k].mir) return fail(files[k] + " is no .mir");
-    infos[k] = std::make_unique<MachineModuleInfo>(static_cast<versions::Machine*>(inputs[k].machine.get()));
+    infos[k] = std::make_unique<MachineModuleInfo>(static_cast<versions::Machine*>(inputs[k].machine));
     if (!inputs[k].parse_functions(*infos[k])) return 1;
   }
   write_head(out, inputs[0]);
@@ -511,17 +597,17 @@ int write_pair(raw_ostream& out, LLVMContext& context) {
 }
 
 // The user's pipeline, with a dump where one is asked for.
-int compile(LLVMContext& context, raw_ostream* dump, raw_ostream* assembly) {
-  Input input;
-  if (!input.read(input_file, context)) return 1;
-  std::unique_ptr<Writer> writer;
-  if (dump) writer = std::make_unique<Writer>(*dump), write_head(*dump, input);
-  DumpingPassManager passes(writer.get());
+int compile(Input& input, Writer* writer, raw_ostream* dump, raw_ostream* assembly) {
+  if (dump) write_head(*dump, input);
+  DumpingPassManager passes(writer);
   TargetLibraryInfoImpl library(Triple(input.module->getTargetTriple()));
   passes.add(new TargetLibraryInfoWrapperPass(library));
-  auto* machine = static_cast<versions::Machine*>(input.machine.get());
+  auto* machine = static_cast<versions::Machine*>(input.machine);
   auto* modules = new MachineModuleInfoWrapperPass(machine);
   if (!input.parse_functions(modules->getMMI())) return 1;
+  if (verify && input.is_mir())
+    for (const Function& f : *input.module)
+      if (const MachineFunction* mf = modules->getMMI().getMachineFunction(f)) mf->verify(nullptr, "input");
   SmallString<0> text;
   raw_svector_ostream stream(text);
   if (machine->addPassesToEmitFile(passes, stream, nullptr, codegen::getFileType(), true, modules))
@@ -532,9 +618,107 @@ int compile(LLVMContext& context, raw_ostream* dump, raw_ostream* assembly) {
   return 0;
 }
 
+int compile_file(LLVMContext& context, raw_ostream* dump, raw_ostream* assembly) {
+  Input input;
+  if (!input.read(input_file, context)) return 1;
+  std::unique_ptr<Writer> writer;
+  if (dump) writer = std::make_unique<Writer>(*dump);
+  return compile(input, writer.get(), dump, assembly);
+}
+
+// -serve: requests and answers in the frames of duel/exec/protocol.h.
+class Server {
+ public:
+  int run() {
+    std::string knobs;
+    for (const Knob& k : kKnobs)
+      if (cl::getRegisteredOptions().count(k.name))
+        knobs += std::string("knob: ") + k.name + " " + k.type + " " + k.value + " " + k.samples + " " + k.help + "\n";
+    send("hello", 1, "name: llvm\nversion: " LLVM_VERSION_STRING "\n" + knobs);
+    std::string number, request;
+    while (receive(number, request)) {
+      std::string json, error;
+      const int status = answer(request, json, error);
+      if (status != 0) return status;
+      send(error.empty() ? "allocated" : "unsupported", std::stoull(number), error.empty() ? json : error);
+    }
+    return 0;
+  }
+
+ private:
+  // Options of LLVM that change what its allocators do.
+  struct Knob {
+    const char *name, *type, *value, *samples, *help;
+  };
+  static constexpr Knob kKnobs[] = {
+      {"stress-regalloc", "int", "0", "0,4,6,8,10,16", "registers of each class that are left; 0 = all"},
+      {"split-spill-mode", "word", "speed", "default,size,speed", "where splitting puts spills"},
+      {"join-splitedges", "bool", "false", "false,true", "coalesce copies on split edges"},
+      {"terminal-rule", "bool", "false", "false,true", "the coalescer's terminal rule"},
+      {"consider-local-interval-cost", "bool", "false", "false,true", "the cost of local intervals when a region is split"},
+      {"exhaustive-register-search", "bool", "false", "false,true", "recolour without limits"},
+  };
+
+  static void send(StringRef word, uint64_t number, StringRef payload) {
+    outs() << word << " " << number << " " << payload.size() << "\n" << payload;
+    outs().flush();
+  }
+  static bool receive(std::string& number, std::string& request) {
+    char word[32], digits[32];
+    unsigned long long size = 0;
+    if (std::scanf("%31s %31s %llu", word, digits, &size) != 3 || std::getchar() != '\n') return false;
+    number = digits;
+    request.resize(size);
+    return std::fread(request.data(), 1, size, stdin) == size;
+  }
+
+  // Keeps the first error: without a handler LLVM ends the process, and to start another takes longer than many functions.
+  struct Errors : DiagnosticHandler {
+    explicit Errors(std::string& first_) : first(first_) {}
+    bool handleDiagnostics(const DiagnosticInfo& info) override {
+      if (info.getSeverity() != DS_Error) return true;
+      VerifyPass::has_error = true;
+      raw_string_ostream out(first);
+      DiagnosticPrinterRawOStream printer(out);
+      if (first.empty()) info.print(printer);
+      return true;
+    }
+    std::string& first;
+  };
+
+  // Lines NAME=VALUE up to an empty one, then MIR.
+  int answer(StringRef request, std::string& json, std::string& error) {
+    for (const Knob& k : kKnobs) reset_option(k.name);
+    VerifyPass::has_error = false;
+    StringRef line;
+    for (std::tie(line, request) = request.split('\n'); !line.empty(); std::tie(line, request) = request.split('\n'))
+      if (!set_option(line.split('=').first, line.split('=').second)) return fail("no option " + line);
+    LLVMContext context;
+    context.setDiscardValueNames(false);
+    context.setDiagnosticHandler(std::make_unique<Errors>(error));
+    Input input;
+    if (!input.read_text(request, context)) return 1;
+    raw_string_ostream out(json);
+    writer_.begin(out);
+    return compile(input, &writer_, &out, nullptr);
+  }
+  static void reset_option(StringRef name) {
+    auto& options = cl::getRegisteredOptions();
+    if (const auto it = options.find(name); it != options.end()) it->second->reset();
+  }
+  static bool set_option(StringRef name, StringRef value) {
+    auto& options = cl::getRegisteredOptions();
+    const auto it = options.find(name);
+    return it != options.end() && !it->second->addOccurrence(0, name, value);
+  }
+
+  Writer writer_{nulls()};
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  ::setenv("LLVM_DISABLE_SYMBOLIZATION", "1", 0);  // a crash says its pass, and a campaign sees many
   InitLLVM x(argc, argv);
   InitializeAllTargets(), InitializeAllTargetMCs(), InitializeAllAsmPrinters(), InitializeAllAsmParsers();
   PassRegistry& registry = *PassRegistry::getPassRegistry();
@@ -542,6 +726,7 @@ int main(int argc, char** argv) {
   initializeTarget(registry), initializeUnreachableBlockElimLegacyPassPass(registry);
   cl::ParseCommandLineOptions(argc, argv, "llc, and what its register allocators did as JSON\n");
 
+  if (serve) return Server().run();
   LLVMContext context;
   context.setDiscardValueNames(false);
   std::error_code code;
@@ -550,8 +735,9 @@ int main(int argc, char** argv) {
   if (!code && !dump_file.empty()) dump = std::make_unique<ToolOutputFile>(dump_file, code, sys::fs::OF_Text);
   if (code) return fail(code.message());
   if (!before_file.empty() && !dump) return fail("-before without -dump");
-  const int status = !before_file.empty() ? write_pair(dump->os(), context)
-                                          : compile(context, dump ? &dump->os() : nullptr, assembly ? &assembly->os() : nullptr);
+  const int status = !before_file.empty()
+                         ? write_pair(dump->os(), context)
+                         : compile_file(context, dump ? &dump->os() : nullptr, assembly ? &assembly->os() : nullptr);
   if (status != 0) return status;
   if (assembly) assembly->keep();
   if (dump) dump->keep();

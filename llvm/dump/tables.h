@@ -33,6 +33,8 @@ class Tables {
     const TargetRegisterInfo* now = function.getSubtarget().getRegisterInfo();
     if (tri_ == nullptr) find_atoms(*(tri_ = now));
   }
+  // What earlier dumps named.
+  void forget_names() { registers_.clear(), subs_.clear(), classes_.clear(), masks_.clear(); }
   std::string name(MCRegister r) {
     if (!r.isValid()) return "";
     registers_.insert(r);

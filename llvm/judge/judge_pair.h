@@ -9,19 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "llvm/judge/mir_words.h"
 #include "llvm/mapping/map_pair.h"
 #include "oracles/judges.h"
 
 namespace regduel::llvm {
-
-// What one judge holds against an allocation.
-struct MirFinding {
-  std::string judge = {}, category = {};
-  int block = -1;                       // number of the machine basic block; -1 = the function as a whole
-  std::string before = {}, after = {};  // the instruction, as LLVM prints it; "" where it is not in that program
-  std::string message = {};             // registers by LLVM's names
-  std::string other = {};               // the second place, "" = none
-};
 
 struct Verdict {
   std::string function = {}, allocator = {}, pass = {};
@@ -59,8 +51,5 @@ class Refusals {
 
 // Cost: that of the mapping and of all judges.
 [[nodiscard]] Verdict judge_pair(const Tables& tables, const DumpPair& pair, bool keep_rir = false);
-
-// A finding as a person reads it, several lines.
-[[nodiscard]] std::string print(const MirFinding& f);
 
 }  // namespace regduel::llvm

@@ -49,8 +49,11 @@ class Maker {
     for (const ir::Inst& i : f_.insts_of(ir::BlockId(static_cast<std::uint32_t>(b)))) {
       if (i.is_phi()) continue;
       if (i.is_terminator()) copy_to_phis(b, block.successors);
-      if (const auto copy = as_copy(i)) here_->push_back(*copy);
-      else map_operation(i);
+      if (const auto copy = as_copy(i)) {
+        if (!copy->items[0].names_same(copy->items[1])) here_->push_back(*copy);
+      } else {
+        map_operation(i);
+      }
     }
     out_.blocks.push_back(std::move(block));
   }

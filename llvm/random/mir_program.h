@@ -2,7 +2,8 @@
 // early-clobber, in fixed registers, parts of tuples, clobbers.
 //
 //   operation   INLINEASM; a def that keeps something (guarded, a part, def-use, tied) is tied to a use of the same register
-//   copy        COPY, where one whole register goes to another of its class
+//   copy        COPY, where one whole register goes to another of its class; none to itself, which no pass of LLVM makes and by which
+//               the coalescer loses lanes (docs/llvm-findings.md)
 //   phi         a copy to a register of its own, and from there, at the end of each predecessor
 //   fixed       COPY from and to the physical register
 //   branch      a chain of conditional branches, whose condition is undefined
