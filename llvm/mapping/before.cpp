@@ -116,10 +116,13 @@ class BeforeMapper {
   std::vector<RirInst> map_implicit_def(const Inst& i) {
     std::vector<RirInst> list;
     if (i.ops.empty() || !sees(i.ops[0])) return list;
+    const Operand& o = i.ops[0];
     Lanes lanes;
-    for (const LaneOperand& l : cells_.lanes(i.ops[0], d_))
-      if ((i.ops[0].vreg >= 0 && i.ops[0].sub.empty()) || (l.part.is_whole() && !l.is_low)) lanes.insert(l.lane);
-    return kill(lanes, false, i.ops[0].vreg < 0);
+    if (o.vreg >= 0 && o.is_undef)  // nor has the rest of the vreg a value
+      for (int k = 0; k < cells_.lane_count(d_.vregs[o.vreg]); ++k) lanes.insert({o.vreg, k});
+    for (const LaneOperand& l : cells_.lanes(o, d_))
+      if ((o.vreg >= 0 && o.sub.empty()) || (l.part.is_whole() && !l.is_low)) lanes.insert(l.lane);
+    return kill(lanes, false, o.vreg < 0);
   }
 
   // What was in these lanes is no more.
@@ -254,6 +257,17 @@ class BeforeMapper {
         r.defs.push_back(d);
       }
     }
+    widen_over_clobbers(r);
+  }
+
+  // A register that is destroyed holds nothing beside the part that is defined: the part is all of it.
+  static void widen_over_clobbers(RirInst& r) {
+    std::set<int> units;
+    std::erase_if(r.defs, [&](RirOperand& d) {
+      if (d.lane.vreg != -1 || !r.clobbers.contains(d.lane.lane)) return false;
+      d.part = {};
+      return !units.insert(d.lane.lane).second;
+    });
   }
 
   // Another operand defines some of these units for good.

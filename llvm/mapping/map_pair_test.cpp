@@ -145,6 +145,25 @@ TEST(MapPair, ACallPreservesHalfOfAVector) {
   EXPECT_EQ(verdict(before("VR"), after("V1")), "fail");
 }
 
+TEST(MapPair, AnUndefinedPartLeavesNothingOfTheRest) {
+  const auto before = [](const char* undef) {
+    return Text{R"("GR64")", inst(1, "DEF", "", R"({"v": 0, "d": true})") + "," +
+                                 inst(0, "IMPLICIT_DEF", "", fmt::format(R"({{"v": 0, "d": true, "sub": "sub_8bit"{}}})", undef)) + "," +
+                                 inst(3, "RET", "te", R"({"v": 0, "sub": "sub_32bit"})")};
+  };
+  const Text elsewhere{"", inst(1, "DEF", "", R"({"p": "RCX", "d": true})") + "," + inst(3, "RET", "te", R"({"p": "EAX"})")};
+  EXPECT_EQ(verdict(before(R"(, "undef": true)"), elsewhere), "pass");
+  EXPECT_EQ(verdict(before(""), elsewhere), "fail");
+}
+
+TEST(MapPair, ACallMayReturnAPartOfARegisterThatItDestroys) {
+  const std::string call = inst(20, "CALL", "cu", R"({"s": "g"}, {"m": 0}, {"p": "AL", "d": true, "imp": true})");
+  const Text before{R"("GR8")", call + "," + inst(2, "COPY", "y", R"({"v": 0, "d": true}, {"p": "AL"})") + "," +
+                                    inst(3, "RET", "te", R"({"v": 0})")};
+  EXPECT_EQ(verdict(before, {"", call + "," + inst(3, "RET", "te", R"({"p": "AL"})")}), "pass");
+  EXPECT_EQ(verdict(before, {"", call + "," + inst(3, "RET", "te", R"({"p": "CL"})")}), "fail");
+}
+
 TEST(MapPair, RefusesWhatItCannotCarry) {
   const Text narrow{R"("GR8")", inst(1, "DEF", "", R"({"v": 0, "d": true})") + "," + inst(3, "RET", "te", R"({"v": 0})")};
   EXPECT_EQ(verdict(narrow, {"", inst(1, "DEF", "", R"({"p": "CL", "d": true})") + "," + inst(3, "RET", "te", R"({"p": "CL"})")}),
