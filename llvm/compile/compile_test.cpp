@@ -101,6 +101,16 @@ TEST_F(Compile, TheCorpusIsAllocatedRight) {
   fmt::print("{} allocations judged, {} refused\n", judged, refused);
 }
 
+// docs/llvm-findings.md
+TEST_F(Compile, TheCoalescerLosesLanesByAnIdentityCopy) {
+  CompileOptions options{.cpu = "gfx90a", .level = "2"};
+  options.llc_arguments = {"-start-after=twoaddressinstruction", "-stop-after=machine-cp", "-verify"};
+  const auto compiled = compile(tools, kCorpus + "findings/coalescer_identity_copy.mir", "greedy", options);
+  ASSERT_FALSE(compiled);
+  EXPECT_EQ(compiled.error().kind, CompileError::Crashed);
+  EXPECT_THAT(compiled.error().message, ::testing::HasSubstr("machine code errors"));
+}
+
 TEST_F(Compile, SaysWhatWentWrong) {
   const auto none = compile(tools, kCorpus + "c/none.c", "greedy", kX86);
   ASSERT_FALSE(none);
