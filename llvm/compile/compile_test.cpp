@@ -102,13 +102,15 @@ TEST_F(Compile, TheCorpusIsAllocatedRight) {
 }
 
 // docs/llvm-findings.md
-TEST_F(Compile, TheCoalescerLosesLanesByAnIdentityCopy) {
-  CompileOptions options{.cpu = "gfx90a", .level = "2"};
-  options.llc_arguments = {"-start-after=twoaddressinstruction", "-stop-after=machine-cp", "-verify"};
-  const auto compiled = compile(tools, kCorpus + "findings/coalescer_identity_copy.mir", "greedy", options);
-  ASSERT_FALSE(compiled);
-  EXPECT_EQ(compiled.error().kind, CompileError::Crashed);
-  EXPECT_THAT(compiled.error().message, ::testing::HasSubstr("machine code errors"));
+TEST_F(Compile, TheCoalescerLeavesWhatTheMachineVerifierObjectsTo) {
+  for (const char* name : {"coalescer_identity_copy.mir", "coalescer_copy_back.mir"}) {
+    CompileOptions options{.cpu = "gfx90a", .level = "2"};
+    options.llc_arguments = {"-start-after=twoaddressinstruction", "-stop-after=machine-cp", "-verify"};
+    const auto compiled = compile(tools, kCorpus + "reports/" + name, "greedy", options);
+    ASSERT_FALSE(compiled) << name;
+    EXPECT_EQ(compiled.error().kind, CompileError::Crashed) << name;
+    EXPECT_THAT(compiled.error().message, ::testing::HasSubstr("machine code errors"));
+  }
 }
 
 TEST_F(Compile, SaysWhatWentWrong) {

@@ -148,8 +148,8 @@ TEST(MapPair, ACallPreservesHalfOfAVector) {
 TEST(MapPair, AnUndefinedPartLeavesNothingOfTheRest) {
   const auto before = [](const char* undef) {
     return Text{R"("GR64")", inst(1, "DEF", "", R"({"v": 0, "d": true})") + "," +
-                                 inst(0, "IMPLICIT_DEF", "", fmt::format(R"({{"v": 0, "d": true, "sub": "sub_8bit"{}}})", undef)) + "," +
-                                 inst(3, "RET", "te", R"({"v": 0, "sub": "sub_32bit"})")};
+                                 inst(0, "IMPLICIT_DEF", "", fmt::format(R"({{"v": 0, "d": true, "sub": "sub_8bit"{}}})", undef)) +
+                                 "," + inst(3, "RET", "te", R"({"v": 0, "sub": "sub_32bit"})")};
   };
   const Text elsewhere{"", inst(1, "DEF", "", R"({"p": "RCX", "d": true})") + "," + inst(3, "RET", "te", R"({"p": "EAX"})")};
   EXPECT_EQ(verdict(before(R"(, "undef": true)"), elsewhere), "pass");
