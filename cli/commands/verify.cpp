@@ -20,6 +20,7 @@
 #include "oracles/calls/calls.h"
 #include "oracles/judges.h"
 #include "oracles/memcheck/memcheck.h"
+#include "oracles/pair/constraints.h"
 #include "oracles/quality/quality.h"
 #include "passes/in_memory.h"
 #include "passes/take_back.h"
@@ -209,7 +210,11 @@ int verify(const Options& o) {
       p.function = clobbers.applied_to(p.function);
       if (callees_first.is_known[k]) clobbers.add(p.function, made.function, target);
     }
-    if (is_pass) made = in_memory(p, made, target);
+    std::optional<oracles::JudgeResult> constraints;
+    if (is_pass) {
+      if (names.empty()) constraints = oracles::judge_constraints(p.function, made.function, target);
+      made = in_memory(p, made, target);
+    }
     has_pass = has_pass || is_pass;
     auto of = std::make_unique<oracles::Case>(p.function, made.function, target,
                                               is_pass ? ir::Limits::of(target) : o.target.limits_for(target, o.regs));
@@ -218,6 +223,7 @@ int verify(const Options& o) {
     if (names.empty())
       if (oracles::JudgeResult r = oracles::judge_success_against_completeness(report, c); r.verdict == oracles::Verdict::Fail)
         report.results.push_back(std::move(r));
+    if (constraints) report.results.push_back(std::move(*constraints));
     all.push_back({&p, &made, std::move(of), std::move(report)});
   }
   if (!has_pass) judge_file(all, names);
