@@ -49,7 +49,11 @@ std::vector<Program> load(const std::string& path, ir::AbiName abi, ir::ParamCop
   auto module = is_ptx ? ir::parse_ptx(*text, name, abi, param_copies) : ir::parse(*text, name);
   if (!module) throw BadInput(to_string(module.error()));
   const auto shared = is_ptx ? nullptr : std::make_shared<const std::string>(*text);
-  for (ir::Function& f : module->functions) programs.push_back({name, std::move(f), shared});
+  const auto weak = is_ptx ? ir::weak_functions_of_ptx(*text) : std::set<std::string, std::less<>>();
+  for (ir::Function& f : module->functions) {
+    const bool is_weak = weak.contains(f.name);
+    programs.push_back({name, std::move(f), shared, is_weak});
+  }
   return programs;
 }
 

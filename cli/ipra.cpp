@@ -4,16 +4,11 @@
 #include <set>
 #include <string_view>
 
+#include "oracles/calls/calls.h"
 #include "oracles/pair/preserved.h"
 
 namespace regduel::cli {
 namespace {
-
-// The function that a call names; "" where it goes through a register.
-std::string_view callee_of(const ir::Function& f, const ir::Inst& call) {
-  const auto uses = ir::uses_of(f.operands_of(call));
-  return !uses.empty() && uses[0].kind == ir::OperandKind::Symbol ? f.symbols[uses[0].symbol()] : std::string_view();
-}
 
 template <class Visit>
 void each_unit(ir::PReg r, Visit visit) {
@@ -33,7 +28,7 @@ BottomUp bottom_up(const std::vector<Program>& programs) {
     const ir::Function& f = programs[k].function;
     for (const ir::Inst& i : f.insts) {
       if (i.op != ir::Op::Call) continue;
-      const auto callee = index.find(callee_of(f, i));
+      const auto callee = index.find(oracles::callee_name(f, i));
       if (callee != index.end() && callers[callee->second].insert(k).second) ++waits_for[k];
     }
   }
@@ -46,7 +41,7 @@ BottomUp bottom_up(const std::vector<Program>& programs) {
     const std::size_t k = *ready.begin();
     ready.erase(ready.begin());
     result.order.push_back(k);
-    result.is_known[k] = !twice.contains(programs[k].function.name);
+    result.is_known[k] = !twice.contains(programs[k].function.name) && !programs[k].is_weak;
     for (const std::size_t caller : callers[k])
       if (--waits_for[caller] == 0) ready.insert(caller);
   }
@@ -80,7 +75,7 @@ ir::Function CalleeClobbers::applied_to(const ir::Function& f) const {
   for (const ir::Block& b : f.blocks) {
     out.begin_block(b);
     for (const ir::Inst& i : f.insts_of(b)) {
-      const auto callee = i.op == ir::Op::Call ? known_.find(callee_of(f, i)) : known_.end();
+      const auto callee = i.op == ir::Op::Call ? known_.find(oracles::callee_name(f, i)) : known_.end();
       if (callee == known_.end()) {
         out.append(i, f.operands_of(i), f.targets_of(i));
         continue;

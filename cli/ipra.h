@@ -3,8 +3,9 @@
 // programs *before* allocation, so that allocators and judges see the same lists.
 //
 // A list is only ever narrowed, to what the callee's instructions write or clobber in turn, less what it saves and restores, and to
-// what the ABI has in both of its lists (the return address). Calls through a register, of functions without a body, and within or
-// into recursion keep the list of the ABI.
+// what the ABI has in both of its lists (the return address). Calls through a register (oracles/calls/calls.h), of functions without
+// a body or with one that may be replaced when the program is linked (`.weak`), and within or into recursion keep the list of the
+// ABI.
 #pragma once
 
 #include <array>

@@ -42,6 +42,23 @@ TEST(Ipra, RecursionAndWhatCallsItKeepTheAbi) {
   EXPECT_THAT(b.is_known, ElementsAre(false, false, true, false, false, true));
 }
 
+// A linker may put another body in the place of a weak one.
+TEST(Ipra, AWeakBodySaysNothing) {
+  std::vector<Program> programs = programs_of(function("a", "b") + function("b", ""));
+  programs[1].is_weak = true;
+  EXPECT_THAT(bottom_up(programs).is_known, ElementsAre(true, false));
+}
+
+// The name in a call through a register is that of a prototype, not of a function.
+TEST(Ipra, PrototypesAreNoFunctions) {
+  const BottomUp b =
+      bottom_up(programs_of("func @a device target sm_90 threads 32\n  vreg %0 R b64\n  block b0\n    #0 %0 = op\n    #1 call "
+                            "\"b\", %0 clobbers R0\n    #2 ret\n" +
+                            function("b", "a")));
+  EXPECT_THAT(b.order, ElementsAre(0, 1));
+  EXPECT_THAT(b.is_known, ElementsAre(true, true));
+}
+
 // What the callee writes and clobbers in turn, less R24, which it gives back.
 TEST(Ipra, NarrowsClobbers) {
   const std::string head = "func @c device target sm_90 threads 32";

@@ -10,11 +10,13 @@
 #include "oracles/quality/quality.h"
 #include "oracles/structure/structure.h"
 #include "oracles/symbolic/symbolic.h"
+#include "oracles/uniform/uniform.h"
 
 namespace regduel::oracles {
 
 std::span<const Judge* const> judges() {
-  static const std::array all = {&structure_judge(), &memcheck_judge(), &symbolic_judge(), &execution_judge(), &quality_judge()};
+  static const std::array all = {&structure_judge(), &memcheck_judge(),  &symbolic_judge(),
+                                 &uniform_judge(),   &execution_judge(), &quality_judge()};
   return all;
 }
 

@@ -11,6 +11,7 @@
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "oracles/judges.h"
+#include "oracles/pair/constraints.h"
 #include "passes/in_memory.h"
 #include "passes/pass_allocator.h"
 #include "passes/passes.h"
@@ -28,7 +29,9 @@ oracles::Report judge_alone(const ir::Function& before, const ir::Function& afte
   if (!allocation) return {};
   const ir::Function back = passes::take_back(before, *allocation);
   const oracles::Case c{before, back, target, ir::Limits::of(target)};
-  return oracles::judge(c);
+  oracles::Report report = oracles::judge(c);
+  report.results.push_back(oracles::judge_constraints(before, after, target));
+  return report;
 }
 std::string findings_of(const oracles::Report& report) {
   std::string text;

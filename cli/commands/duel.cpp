@@ -20,6 +20,7 @@
 #include "duel/duel.h"
 #include "fuzz/campaign/tally.h"
 #include "generate/generator.h"
+#include "oracles/calls/calls.h"
 #include "oracles/completeness.h"
 #include "oracles/judge.h"
 #include "oracles/quality/max_live.h"
@@ -208,6 +209,59 @@ PlayedProgram play_own_limits(duel::Case input, const ChosenLimits& limits, cons
   return play(std::move(input), std::move(each), duelists, metamorphic);
 }
 
+// Files whose functions call each other: what each duelist makes of one is judged as a whole, at each limit.
+class WholeFiles {
+ public:
+  // Requires: the programs are as they were loaded; those of one file stand together.
+  explicit WholeFiles(const std::vector<Program>& programs) : last_(programs.size(), 0), is_judged_(programs.size(), false) {
+    for (std::size_t begin = 0, end = 0; begin < programs.size(); begin = end) {
+      std::vector<oracles::FunctionOfFile> file;
+      for (; end < programs.size() && programs[end].file == programs[begin].file; ++end)
+        file.push_back({&programs[end].function, nullptr, nullptr, programs[end].is_weak});
+      const bool is_judged = file.size() > 1 && oracles::has_calls_inside(file);
+      for (std::size_t k = begin; k < end; ++k) last_[k] = end - 1, is_judged_[k] = is_judged;
+    }
+  }
+
+  // Takes the programs in their order.
+  void add(std::size_t k, bool is_weak, PlayedProgram played, Findings& findings) {
+    if (!is_judged_[k]) return;
+    functions_.push_back(std::move(played));
+    are_weak_.push_back(is_weak);
+    if (k != last_[k]) return;
+    for (std::size_t m = 0; m < functions_[0].limits.size(); ++m)
+      for (std::size_t d = 0; d < functions_[0].duels[m].bouts.size(); ++d) judge(m, d, findings);
+    functions_.clear();
+    are_weak_.clear();
+  }
+
+ private:
+  void judge(std::size_t limit, std::size_t duelist, Findings& findings) {
+    std::vector<oracles::FunctionOfFile> file;
+    for (std::size_t k = 0; k < functions_.size(); ++k) {
+      const PlayedProgram& f = functions_[k];
+      const auto& after = f.duels[limit].bouts[duelist].program;
+      file.push_back({&f.input.program, after ? &*after : nullptr, f.input.target, are_weak_[k]});
+    }
+    const std::vector<oracles::JudgeResult> results = oracles::judge_calls(file);
+    for (std::size_t k = 0; k < functions_.size(); ++k) {
+      if (results[k].verdict != oracles::Verdict::Fail) continue;
+      const duel::Bout& b = functions_[k].duels[limit].bouts[duelist];
+      duel::Bout whole;
+      whole.allocator = b.allocator;
+      whole.program = b.program;
+      whole.report.results.push_back(results[k]);
+      functions_[k].input.limits = functions_[k].limits[limit];
+      findings.add(functions_[k].input, whole);
+    }
+  }
+
+  std::vector<std::size_t> last_;  // by program: the last one of its file
+  std::vector<bool> is_judged_;
+  std::vector<PlayedProgram> functions_;  // of the file at hand
+  std::vector<bool> are_weak_;
+};
+
 // Programs from files: a row for each program and limit.
 int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelists, const duel::Knobs& knobs) {
   const ChosenLimits limits(o.regs, o.target);
@@ -229,6 +283,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   for (std::size_t k = 0; k < duelists.size(); ++k) widest.insert(widest.end(), {"255", "64", "100000", "100000"});
   widest.emplace_back("inconclusive");
   Findings findings(o.save_to);
+  WholeFiles whole_files(programs);
   fuzz::Tally tally(duelists);
   std::optional<results::ResultFile> file;
   if (!o.database.empty()) file.emplace(o.database, this_run());
@@ -265,6 +320,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
       if (!limits.hang_on_program()) progress.step();
     }
     if (limits.hang_on_program()) progress.step();
+    else whole_files.add(static_cast<std::size_t>(k), programs[static_cast<std::size_t>(k)].is_weak, std::move(r), findings);
     return true;
   };
   in_order<PlayedProgram>(static_cast<std::int64_t>(programs.size()), resolve_jobs(o.jobs), work, take);

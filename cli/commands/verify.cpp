@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,14 +17,18 @@
 #include "cli/show/output.h"
 #include "ir/check.h"
 #include "oracles/agreement/disagreement.h"
+#include "oracles/calls/calls.h"
 #include "oracles/judges.h"
 #include "oracles/memcheck/memcheck.h"
+#include "oracles/pair/constraints.h"
 #include "oracles/quality/quality.h"
 #include "passes/in_memory.h"
 #include "passes/take_back.h"
 
 namespace regduel::cli {
 namespace {
+
+constexpr std::string_view kCalls = "calls";  // the judge of a whole file
 
 struct Options {
   std::string before, after;
@@ -86,9 +92,10 @@ Program in_memory(const Program& before, const Program& after, const ir::Target&
 
 void require_judges(const std::vector<std::string>& names) {
   for (const std::string& name : names)
-    if (oracles::find_judge(name) == nullptr) {
+    if (oracles::find_judge(name) == nullptr && name != kCalls) {
       std::vector<std::string_view> known;
       for (const oracles::Judge* j : oracles::judges()) known.push_back(j->name());
+      known.push_back(kCalls);
       throw BadInput(fmt::format("--judge: no judge \"{}\" (there are {})", name, fmt::join(known, ", ")));
     }
 }
@@ -148,6 +155,26 @@ class Shown {
   Json list_ = Json::array();
 };
 
+// A function with what the judges say of it.
+struct Judged {
+  Program* before;
+  Program* after;
+  std::unique_ptr<oracles::Case> of;
+  oracles::Report report;
+};
+
+// Adds what the judge of the whole file says, if its functions call each other.
+void judge_file(std::vector<Judged>& all, std::span<const std::string> names) {
+  if (!names.empty() && std::ranges::find(names, kCalls) == names.end()) return;
+  std::vector<oracles::FunctionOfFile> file;
+  for (const Judged& j : all) {
+    file.push_back({&j.before->function, &j.after->function, &j.of->target, j.before->is_weak});
+  }
+  if (!oracles::has_calls_inside(file)) return;
+  std::vector<oracles::JudgeResult> results = oracles::judge_calls(file);
+  for (std::size_t k = 0; k < all.size(); ++k) all[k].report.results.push_back(std::move(results[k]));
+}
+
 int verify(const Options& o) {
   check_registers(o.regs);
   const oracles::MemcheckOptions memcheck = memcheck_options(o.knobs);
@@ -156,6 +183,7 @@ int verify(const Options& o) {
   if (o.before == "-" && o.after == "-") throw BadInput("only one of the two programs can come from standard input");
   std::vector<Program> before = load(o.before, o.abi.name()), after = load(o.after, o.abi.name());
   require_phase(before, ir::Phase::Virtual);
+  require_different_names(before);
   require_different_names(after);
   std::map<std::string, Program*> afterwards;
   for (Program& p : after) afterwards.emplace(p.function.name, &p);
@@ -166,6 +194,8 @@ int verify(const Options& o) {
   Shown shown(o, memcheck, before.size() > 1);
   const BottomUp callees_first = bottom_up(before);
   CalleeClobbers clobbers;
+  std::vector<Judged> all;
+  bool has_pass = false;
   for (std::size_t step = 0; step < before.size(); ++step) {
     const std::size_t k = o.ipra ? callees_first.order[step] : step;
     Program& p = before[k];
@@ -180,16 +210,27 @@ int verify(const Options& o) {
       p.function = clobbers.applied_to(p.function);
       if (callees_first.is_known[k]) clobbers.add(p.function, made.function, target);
     }
-    if (is_pass) made = in_memory(p, made, target);
-    const oracles::Case c{p.function, made.function, target, is_pass ? ir::Limits::of(target) : o.target.limits_for(target, o.regs),
-                          nullptr};
+    std::optional<oracles::JudgeResult> constraints;
+    if (is_pass) {
+      if (names.empty()) constraints = oracles::judge_constraints(p.function, made.function, target);
+      made = in_memory(p, made, target);
+    }
+    has_pass = has_pass || is_pass;
+    auto of = std::make_unique<oracles::Case>(p.function, made.function, target,
+                                              is_pass ? ir::Limits::of(target) : o.target.limits_for(target, o.regs));
+    const oracles::Case& c = *of;
     oracles::Report report = judge(c, names, memcheck);
     if (names.empty())
       if (oracles::JudgeResult r = oracles::judge_success_against_completeness(report, c); r.verdict == oracles::Verdict::Fail)
         report.results.push_back(std::move(r));
-    failed = failed || report.verdict() == oracles::Verdict::Fail;
-    gave_up = gave_up || report.verdict() == oracles::Verdict::Inconclusive;
-    shown.add(p, made, c, report);
+    if (constraints) report.results.push_back(std::move(*constraints));
+    all.push_back({&p, &made, std::move(of), std::move(report)});
+  }
+  if (!has_pass) judge_file(all, names);
+  for (const Judged& j : all) {
+    failed = failed || j.report.verdict() == oracles::Verdict::Fail;
+    gave_up = gave_up || j.report.verdict() == oracles::Verdict::Inconclusive;
+    shown.add(*j.before, *j.after, *j.of, j.report);
   }
   shown.finish();
   return failed ? kExitFinding : gave_up ? kExitInconclusive : 0;
@@ -206,6 +247,7 @@ Action declare_verify(Arguments& a) {
   std::string judges;
   for (const oracles::Judge* j : oracles::judges())
     judges += fmt::format("{}{} ({})", judges.empty() ? "" : "; ", j->name(), j->what_it_proves());
+  judges += fmt::format("; {} (where functions of a file call each other: what a callee writes is in its callers' lists)", kCalls);
   a.option("--judge", &o->judges, "Judges to ask, comma-separated (default all): " + judges);
   a.option("--format", &o->format, "pretty, json, or memcheck: the report of the memcheck judge alone, as ptxas words it")
       .one_of({"pretty", "memcheck", "json"})

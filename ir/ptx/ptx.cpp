@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/ptx/lexer.h"
 #include "ir/ptx/lower.h"
 #include "ir/ptx/syntax.h"
 #include "ir/target.h"
@@ -43,6 +44,26 @@ Parsed<Module> parse_ptx(std::string_view text, std::string_view file_name, AbiN
     module.functions.push_back(std::move(*function));
   }
   return module;
+}
+
+// Linkage stands before the directive of what it belongs to; results in brackets may stand before the name.
+std::set<std::string, std::less<>> weak_functions_of_ptx(std::string_view text) {
+  std::set<std::string, std::less<>> names;
+  const std::vector<ptx::Token> tokens = ptx::tokenize(text);
+  for (std::size_t k = 0; k + 1 < tokens.size(); ++k) {
+    if (!tokens[k].is_directive(".weak")) continue;
+    std::size_t at = k + 1;
+    if (!tokens[at].is_directive(".func")) continue;
+    int depth = 0;
+    for (++at; at < tokens.size(); ++at) {
+      const ptx::Token& t = tokens[at];
+      if (t.is('(')) ++depth;
+      else if (t.is(')')) --depth;
+      else if (depth == 0 && t.kind != ptx::TokenKind::Directive) break;
+    }
+    if (at < tokens.size() && tokens[at].kind == ptx::TokenKind::Word) names.emplace(tokens[at].text);
+  }
+  return names;
 }
 
 }  // namespace regduel::ir

@@ -465,5 +465,16 @@ TEST(Ptx, RegisterParameters) {
                           with_clobbers("%4{=R0} = call<call> \"f\", %2{=R0}, 5, %3{=R2:R3}"), "ret<ret> %1{=R0}"));
 }
 
+TEST(Ptx, KnowsWeakFunctions) {
+  const auto names = weak_functions_of_ptx(R"(
+.weak .func first() { }
+.visible .func second() { }
+.weak .global .u32 third;
+.weak .func (.param .b32 result) fourth(.param .b32 a) { }
+.weak .func .attribute(.unified(1, 2)) fifth;
+)");
+  EXPECT_EQ(names, (std::set<std::string, std::less<>>{"first", "fourth", "fifth"}));
+}
+
 }  // namespace
 }  // namespace regduel::ir

@@ -9,7 +9,7 @@
 //   operands           operand-count, operand-role, operand-kind, operand-part, unallocated-operand, negation, immediate,
 //                      symbol, clobber
 //   registers          register-file, register-units, register-alignment, register-limit, reserved-register,
-//                      architectural-register, uniform-register
+//                      architectural-register
 //   constraints        fixed-register, tied-operand, early-clobber, def-overlap
 //   inserted           remat-target, remat-shape, pack-bit
 //   lowered spills     lowered-address, lowered-register, lowered-branch (found by pair/raise.h)
@@ -33,7 +33,6 @@
 #include "oracles/pair/id_index.h"
 #include "oracles/pair/raise.h"
 #include "oracles/structure/register_rules.h"
-#include "oracles/structure/uniform_sources.h"
 
 namespace regduel::oracles {
 namespace {
@@ -68,9 +67,6 @@ class StructureCheck {
     frame();
     blocks();
     for (std::size_t b = 0; b < after_.blocks.size(); ++b) block(BlockId(b));
-    for (const std::uint32_t i : per_thread_values_made_uniform(case_))
-      fault("uniform-register", after_.insts[i], 0,
-            "a warp has one such register: what is put there differs from thread to thread");
     for (std::size_t k = 0; k < before_.insts.size(); ++k)
       if (!seen_[k] && out_.wants("original-missing")) {
         const Inst& i = before_.insts[k];

@@ -1,6 +1,5 @@
-// The fixed point of the symbolic judge, and its findings. Blocks are visited in reverse postorder until no state at the head of a
-// block changes. States only lose facts, so a check that fails on the way also fails at the end: if one failed, all blocks are
-// walked once more to make the findings. In a program with guards a second, slower analysis follows, whose joins know of places
+// The findings of the symbolic judge. States only lose facts, so a check that fails on the way to the fixed point also fails at the
+// end: if one failed, all blocks are walked once more to make the findings. In a program with guards a second, slower analysis follows, whose joins know of places
 // that hold a value together, each under one outcome of a predicate. Each analysis proves what it accepts, so only operands that
 // both reject are wrong. Tested by symbolic_test.cpp.
 
@@ -13,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "oracles/collector.h"
-#include "oracles/symbolic/join.h"
+#include "oracles/symbolic/fixed_point.h"
 #include "oracles/symbolic/plan.h"
 #include "oracles/symbolic/state.h"
 
@@ -22,27 +21,20 @@ namespace symbolic {
 namespace {
 
 constexpr std::string_view kName = "symbolic";
-// Of the second analysis, at the head of each block (join.h). Each may double what is asked of a value.
-constexpr int kMostTokens = 8, kMostTokensIfLarge = 4;
-constexpr std::size_t kLarge = 10'000;  // steps
-
-// Where a check failed: step, operand and, of callee-saved registers, location.
-using Violations = std::set<std::tuple<std::uint32_t, int, std::uint32_t>>;
 
 class Analysis final : public ViolationListener {
  public:
   // `known`: the only operands that may be wrong; null = all may be.
   Analysis(const Case& c, Plan& plan, int most_tokens, const Violations* known = nullptr)
-      : case_(c), plan_(plan), known_(known), state_(plan), joiner_(plan, most_tokens), out_(kName) {
-    entries_.resize(plan.blocks.size());
-  }
+      : case_(c), plan_(plan), known_(known), analysis_(plan, most_tokens), state_(analysis_.state()), out_(kName) {}
 
   JudgeResult run() {
-    if (!settle()) return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
+    if (!analysis_.settle())
+      return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
     for (const WrongEdge& a : plan_.wrong_edges)
       out_.add("symbolic-wrong-path", case_.after.insts[a.inst].id, -1, fmt::format("the way to b{} leads elsewhere", a.to));
     if (state_.has_violation())
-      for (const std::uint32_t b : plan_.order) walk(b, this);
+      for (const std::uint32_t b : plan_.order) analysis_.walk(b, this);
     JudgeResult result = out_.finish();
     if (result.verdict != Verdict::Pass || !unsure_at_.is_valid()) return result;
     return without_verdict(kName, Verdict::Inconclusive,
@@ -50,8 +42,7 @@ class Analysis final : public ViolationListener {
   }
 
   void violation(const Violation& l) override {
-    const auto step = static_cast<std::uint32_t>(l.step - plan_.steps.data());
-    const std::tuple place(step, l.operand, l.kind == Violation::Kind::CalleeSaved ? l.location : 0);
+    const ViolationPlace place = place_of(plan_, l);
     if (known_ != nullptr && !known_->contains(place)) return;
     violations_.insert(place);
     const ir::InstId inst = case_.after.insts[l.step->inst].id;
@@ -90,50 +81,6 @@ class Analysis final : public ViolationListener {
   [[nodiscard]] const Violations& violations() const { return violations_; }
 
  private:
-  // --- the fixed point --------------------------------------------------------------------------------------------
-  bool settle() {
-    std::vector<std::uint32_t> position(plan_.blocks.size(), kNoIndex);
-    for (std::size_t k = 0; k < plan_.order.size(); ++k) position[plan_.order[k]] = static_cast<std::uint32_t>(k);
-    // Sweeps in reverse postorder over the blocks whose state has changed. A change along a back edge waits for the next sweep, so
-    // that an inner loop does not settle anew for each change in the loops around it.
-    std::vector<std::uint8_t> is_due(plan_.order.size(), 0);
-    std::size_t num_due = 0;
-    const auto flow = [&](std::uint32_t to) {
-      if (!joiner_.flow_into(entries_[to], to, state_) || is_due[position[to]] != 0) return;
-      is_due[position[to]] = 1;
-      ++num_due;
-    };
-    state_.enter_function();
-    flow(plan_.order.front());
-    state_.clear();
-    for (std::size_t sweep = 0; num_due > 0; ++sweep) {
-      if (sweep == kMaxSweeps) return false;
-      for (std::size_t at = 0; at < plan_.order.size(); ++at) {
-        if (is_due[at] == 0) continue;
-        is_due[at] = 0;
-        --num_due;
-        visit(plan_.order[at], flow);
-      }
-    }
-    return true;
-  }
-  template <class Flow>
-  void visit(std::uint32_t b, const Flow& flow) {
-    joiner_.load(entries_[b], b, state_);
-    for (std::uint32_t k = plan_.blocks[b].begin; k < plan_.blocks[b].end; ++k) state_.transfer(plan_.steps[k], nullptr);
-    for (std::uint32_t e = plan_.edges_of[b].begin; e < plan_.edges_of[b].end; ++e) {
-      state_.enter_edge(plan_.edges[e]);
-      flow(plan_.edges[e].to);
-      state_.leave_edge();
-    }
-    state_.clear();
-  }
-  void walk(std::uint32_t b, ViolationListener* listener) {
-    joiner_.load(entries_[b], b, state_);
-    for (std::uint32_t k = plan_.blocks[b].begin; k < plan_.blocks[b].end; ++k) state_.transfer(plan_.steps[k], listener);
-    state_.clear();
-  }
-
   // --- words ------------------------------------------------------------------------------------------------------
   [[nodiscard]] std::uint32_t id_of(std::uint32_t original) const { return case_.before.insts[original].id.value; }
   [[nodiscard]] std::string name_of(std::uint32_t name) const {
@@ -242,17 +189,14 @@ class Analysis final : public ViolationListener {
     return {};
   }
 
-  static constexpr std::size_t kMaxSweeps = 10000;  // far above what any program needs
-
   const Case& case_;
   Plan& plan_;
   const Violations* known_;
   Violations violations_;
-  State state_;
-  Joiner joiner_;
+  FixedPoint analysis_;
+  State& state_;
   Collector out_;
-  std::vector<Entry> entries_;  // by block
-  ir::InstId unsure_at_;        // of the first operand that may be right
+  ir::InstId unsure_at_;  // of the first operand that may be right
 };
 
 JudgeResult judge_symbolic(const Case& c) {
@@ -260,9 +204,8 @@ JudgeResult judge_symbolic(const Case& c) {
   if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
   Analysis quick(c, *plan, 0);
   const JudgeResult result = quick.run();
-  const auto is_guarded = [](const Step& s) { return s.guard != kNoIndex; };
-  if (quick.violations().empty() || std::ranges::none_of(plan->steps, is_guarded)) return result;
-  return Analysis(c, *plan, plan->steps.size() < kLarge ? kMostTokens : kMostTokensIfLarge, &quick.violations()).run();
+  if (quick.violations().empty() || !has_guards(*plan)) return result;
+  return Analysis(c, *plan, most_tokens_of(*plan), &quick.violations()).run();
 }
 
 }  // namespace

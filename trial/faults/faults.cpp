@@ -84,8 +84,9 @@ Injection judge_injection(std::size_t index, const FaultOperator& op, int code, 
   result.fingerprint = fingerprint_of(c.after);
   result.verdicts = verdicts(report);
   result.memcheck_right = code != 0 && has_category(report, "memcheck", oracles::slug(static_cast<oracles::MemcheckCode>(code)));
-  result.structure_right = std::any_of(op.structure.begin(), op.structure.end(),
-                                       [&](std::string_view category) { return has_category(report, "structure", category); });
+  result.structure_right = std::any_of(op.structure.begin(), op.structure.end(), [&](std::string_view category) {
+    return has_category(report, "structure", category) || has_category(report, "uniform", category);
+  });
   const auto miss = [&](std::string kind) {
     misses.push_back(make_miss(std::move(kind), c, seed, run));
     misses.back().operator_name = op.name;

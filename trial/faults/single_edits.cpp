@@ -102,13 +102,29 @@ Edit other_bit(bool used) {
   };
 }
 
+// An operation reads the register in the same block, whatever guards do, before it is written.
+bool is_read_next(const Trial& t, const Place& at, PReg home) {
+  const auto& insts = t.program.blocks[at.block].insts;
+  for (std::size_t k = at.inst + 1; k < insts.size(); ++k) {
+    const auto names = [&](const Operand& op) { return op.is_preg() && op.preg().overlaps(home); };
+    const bool is_operation = insts[k].inst.op == Op::Named && !ir::is_guarded(insts[k].ops);
+    for (const Operand& op : insts[k].ops)
+      if (names(op) && op.role == Role::Use) {
+        if (is_operation) return true;
+      }
+    if (std::ranges::any_of(insts[k].ops, [&](const Operand& op) { return names(op) && op.role != Role::Use; })) return false;
+  }
+  return false;
+}
+
 bool through_uniform(Trial& t, const Place& at) {
   const auto is_uniform = [](const ir::VReg& v) { return ir::is_uniform(v.file()) || (v.flags & ir::kVRegUniform) != 0; };
   const PReg home = t.op(at).preg(), shared{RegFile::UR, 1, 0};
   const ir::Function& before = t.site.subject.before;
   if (home.file != RegFile::R || home.count != 1 || t.inst(at).inst.is_phi() || t.site.subject.limits.of(shared.file) < 1 ||
       t.site.subject.target.is_reserved(shared.file, shared.first) ||
-      std::any_of(before.vregs.begin(), before.vregs.end(), is_uniform))
+      std::any_of(before.vregs.begin(), before.vregs.end(), is_uniform) || t.inst(at).inst.op != Op::Named ||
+      !is_read_next(t, at, home))
     return false;
   insert_at(t.program, at.block, at.inst + 1, make_copy(home, shared));
   insert_at(t.program, at.block, at.inst + 1, make_copy(shared, home));

@@ -1,0 +1,200 @@
+// Finds what is not shared in uniform registers, and destroys it. See damage.h.
+
+#include "oracles/uniform/damage.h"
+
+#include <algorithm>
+#include <array>
+
+namespace regduel::oracles::uniform {
+
+using symbolic::FixedPoint;
+using symbolic::kNoIndex;
+using symbolic::kOneByte;
+using symbolic::Plan;
+using symbolic::State;
+using symbolic::Step;
+using symbolic::StepKind;
+using symbolic::StepOperand;
+
+bool is_uniform_location(const Plan& plan, std::uint32_t location) {
+  return plan.locations.is_in_file(location, ir::RegFile::UR) || plan.locations.is_in_file(location, ir::RegFile::UP) ||
+         plan.locations.is_in_file(location, ir::RegFile::UB);
+}
+
+void Write::before(std::uint32_t at, const State& state) {
+  if (is_second_half(at)) return;
+  step_ = &plan_.steps[at];
+  token_ = kBottom;
+  if (step_->guard == kNoIndex) return;
+  const StepOperand& guard = plan_.operands[step_->guard];
+  if (guard.loc.size != 0) token_ = plan_.values.seen(state.locations[guard.loc.cell], step_->opaque);
+}
+
+bool Write::is_second_half(std::uint32_t at) const {
+  return at > 0 && plan_.steps[at].kind == StepKind::Rename && is_first_half(at - 1) &&
+         plan_.steps[at - 1].original == plan_.steps[at].original;
+}
+bool Write::is_first_half(std::uint32_t at) const {
+  return plan_.steps[at].kind == StepKind::Move && plan_.steps[at].original != kNoIndex;
+}
+
+Value Write::where_done(Value v) const { return token_ == kBottom ? kBottom : plan_.values.where(v, token_, sense()); }
+Value Write::only_where_done(Value v) const {
+  const Value there = where_done(v);
+  return sense() ? plan_.values.gate(token_, there, kBottom) : plan_.values.gate(token_, kBottom, there);
+}
+
+namespace {
+
+// action(cell) for each location that the step writes.
+void each_written(const Plan& plan, const Step& s, const auto& action) {
+  const auto all_of = [&](const Place& p) {
+    for (std::uint32_t k = 0; k < p.cells(); ++k) action(p.cell + k);
+  };
+  const auto ops = plan.operands_of(s);
+  switch (s.kind) {
+    case StepKind::ToPack: return all_of(ops[0].loc);
+    case StepKind::Move:
+      for (const StepOperand& op : ops)
+        if (op.role == ir::Role::Def) all_of(op.name);
+      return;
+    case StepKind::Operate:
+    case StepKind::Gather:
+    case StepKind::FromPack:
+    case StepKind::Remat:
+      for (const StepOperand& op : ops)
+        if (op.role == ir::Role::Def || op.role == ir::Role::DefUse) all_of(op.loc);
+      return;
+    default: return;
+  }
+}
+
+class Finder final : public symbolic::Observer {
+ public:
+  Finder(Plan& plan, SharedValues& shared) : plan_(plan), values_(plan.values), shared_(shared), write_(plan), found(plan) {}
+
+  void at_head(std::uint32_t block, State& state) override {
+    for (const std::uint32_t l : plan_.live_locations[block])
+      if (is_uniform_location(plan_, l)) look_at(l, state, nullptr, found.at_heads[block]);
+  }
+  void before_step(std::uint32_t step, State& state) override { write_.before(step, state); }
+  void after_step(std::uint32_t step, State& state) override {
+    if (write_.is_first_half(step)) return;
+    each_written(plan_, write_.step(), [&](std::uint32_t l) {
+      if (is_uniform_location(plan_, l)) look_at(l, state, &write_, found.behind_steps[step]);
+    });
+  }
+  void on_edge(std::uint32_t, State&) override {}
+
+ private:
+  void look_at(std::uint32_t l, const State& state, const Write* write, std::vector<Damage>& damages) {
+    const Value held = state.locations[l];
+    if (held == kBottom) return;
+    if (plan_.is_byte_location[l] != 0) return look_at_byte(l, 0, held, state, write, damages);
+    const std::array<Value, 4> bytes = values_.bytes(held);
+    for (std::uint8_t i = 0; i < 4; ++i) look_at_byte(l, i, bytes[i], state, write, damages);
+  }
+  void look_at_byte(std::uint32_t l, std::uint8_t i, Value held, const State& state, const Write* write,
+                    std::vector<Damage>& damages) {
+    if (shared_.is_shared(held)) return;
+    Damage d = {.byte = i, .location = l};
+    bool is_whole = false;
+    if (!is_partly_undefined(held, state, d, is_whole)) {
+      if (write != nullptr && write->has_guard() && shared_.is_shared(write->where_done(held))) d.kind = Damage::Kind::OtherSide;
+      else if (values_.has_packs(held)) d.bits = bits_to_destroy(held);
+    }
+    if (is_whole || d.bits == 0) return;
+    damages.push_back(d);
+    ++found.count;
+  }
+  // A shared name that may be undefined is satisfied. `is_whole`: by a value of its own.
+  bool is_partly_undefined(Value held, const State& state, Damage& d, bool& is_whole) {
+    for (const std::uint32_t n : state.names.touched()) {
+      const Value name = state.names[n];
+      if (name == kTop || !values_.may_be_undefined(name)) continue;
+      const bool is_byte = plan_.bytes_of_name[n] == kOneByte;
+      for (std::uint8_t j = 0; j < (is_byte ? 1 : 4); ++j) {
+        if ((plan_.bytes_of_name[n] >> j & 1) == 0) continue;
+        const Value want = is_byte ? name : values_.byte(name, j);
+        if (want == kTop || !shared_.is_shared(want) || !values_.satisfies(held, want)) continue;
+        d.kind = Damage::Kind::Undefined;
+        d.name = n;
+        d.name_byte = j;
+        is_whole = values_.token_of(want) == kBottom;
+        return true;
+      }
+    }
+    return false;
+  }
+  [[nodiscard]] std::uint8_t bits_to_destroy(Value held) {
+    unsigned bits = 0;
+    for (std::uint32_t k = 0; k < 8; ++k) bits |= shared_.is_shared(values_.bit(held, k)) ? 0U : 1U << k;
+    return static_cast<std::uint8_t>(bits);
+  }
+
+  Plan& plan_;
+  Values& values_;
+  SharedValues& shared_;
+  Write write_;
+
+ public:
+  Damages found;
+};
+
+// `held` where the name asks for something, Bottom where not.
+Value where_asked(Values& values, Value held, Value want, int depth) {
+  if (want == kTop || depth == 0) return kBottom;
+  const Value token = values.token_of(want);
+  if (token == kBottom) return held;
+  const Value if_true = where_asked(values, values.where(held, token, true), values.where(want, token, true), depth - 1);
+  const Value if_false = where_asked(values, values.where(held, token, false), values.where(want, token, false), depth - 1);
+  return values.gate(token, if_true, if_false);
+}
+
+}  // namespace
+
+Damages find_damages(Plan& plan, FixedPoint& analysis, SharedValues& shared) {
+  Finder finder(plan, shared);
+  for (const std::uint32_t b : plan.order) analysis.walk(b, nullptr, &finder);
+  return std::move(finder.found);
+}
+
+void Destroyer::at_head(std::uint32_t block, State& state) { destroy(damages_.at_heads[block], state); }
+
+void Destroyer::before_step(std::uint32_t step, State& state) { write_.before(step, state); }
+
+void Destroyer::after_step(std::uint32_t step, State& state) { destroy(damages_.behind_steps[step], state); }
+
+void Destroyer::destroy(const std::vector<Damage>& damages, State& state) {
+  for (const Damage& d : damages) {
+    const Value held = state.locations[d.location];
+    if (held == kBottom) continue;
+    if (plan_.is_byte_location[d.location] != 0) {
+      state.locations.set(d.location, left_of(d, held, state));
+      continue;
+    }
+    std::array<Value, 4> bytes = values_.bytes(held);
+    bytes[d.byte] = left_of(d, bytes[d.byte], state);
+    state.locations.set(d.location, values_.word(bytes));
+  }
+}
+
+Value Destroyer::left_of(const Damage& d, Value held, const State& state) {
+  switch (d.kind) {
+    case Damage::Kind::Bits: {
+      if (d.bits == 0xFF) return kBottom;
+      std::array<Value, 8> bits{};
+      for (std::uint32_t k = 0; k < 8; ++k) bits[k] = (d.bits >> k & 1) != 0 ? kBottom : values_.bit(held, k);
+      return values_.packed(bits);
+    }
+    case Damage::Kind::Undefined: {
+      const Value name = state.names[d.name];
+      const Value want = plan_.bytes_of_name[d.name] == kOneByte ? name : values_.byte(name, d.name_byte);
+      return values_.satisfies(held, want) ? where_asked(values_, held, want, Values::kMaxDepth) : kBottom;
+    }
+    case Damage::Kind::OtherSide: return write_.has_guard() ? write_.only_where_done(held) : kBottom;
+  }
+  return kBottom;
+}
+
+}  // namespace regduel::oracles::uniform

@@ -1,0 +1,125 @@
+// The analysis without damage, what is not shared in it, and the analysis with the damage; see uniform.h. As in symbolic.cpp, a
+// second, slower analysis follows in a program with guards, and only operands that both reject are wrong.
+
+#include "oracles/uniform/uniform.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "oracles/before.h"
+#include "oracles/collector.h"
+#include "oracles/symbolic/fixed_point.h"
+#include "oracles/symbolic/plan.h"
+#include "oracles/uniform/damage.h"
+#include "oracles/uniform/escapes.h"
+#include "oracles/uniform/shared_values.h"
+
+namespace regduel::oracles {
+namespace uniform {
+namespace {
+
+using symbolic::FixedPoint;
+using symbolic::Plan;
+using symbolic::Step;
+using symbolic::Violation;
+using symbolic::ViolationPlace;
+
+constexpr std::string_view kName = "uniform";
+
+// The places at which checks fail, each with its violation.
+class Failures final : public symbolic::ViolationListener {
+ public:
+  explicit Failures(const Plan& plan) : plan_(plan) {}
+  void violation(const Violation& l) override { found.emplace(place_of(plan_, l), l); }
+
+  std::map<ViolationPlace, Violation> found;
+
+ private:
+  const Plan& plan_;
+};
+
+// The failures with the damage that are none without; nullopt where the states do not settle.
+struct Outcome {
+  std::map<ViolationPlace, Violation> failures;
+  std::vector<std::uint32_t> spoilt_by;  // steps behind which something is destroyed
+};
+std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<char>& declared, int most_tokens) {
+  FixedPoint sound(plan, most_tokens);
+  if (!sound.settle()) return std::nullopt;
+  SharedValues shared(c, plan, sound, declared);
+  Damages damages = find_damages(plan, sound, shared);
+  if (!damages.empty()) {
+    shared.add_heads();
+    damages = find_damages(plan, sound, shared);
+  }
+  if (damages.empty()) return Outcome{};
+  Failures without(plan), with(plan);
+  Destroyer destroyer(plan, damages);
+  FixedPoint spoilt(plan, most_tokens, &destroyer);
+  if (!spoilt.settle()) return std::nullopt;
+  if (!spoilt.state().has_violation()) return Outcome{};
+  for (const std::uint32_t b : plan.order) sound.walk(b, &without), spoilt.walk(b, &with);
+  Outcome outcome;
+  for (const auto& [place, violation] : with.found)
+    if (!without.found.contains(place)) outcome.failures.emplace(place, violation);
+  for (std::uint32_t s = 0; s < plan.steps.size(); ++s)
+    if (!damages.behind_steps[s].empty()) outcome.spoilt_by.push_back(s);
+  return outcome;
+}
+
+// The last step before the failure that put something into a uniform register; the first one behind it where there is none.
+ir::InstId spoiler_of(const Case& c, const Plan& plan, const Outcome& outcome, std::uint32_t step) {
+  auto at = std::ranges::upper_bound(outcome.spoilt_by, step);
+  if (at != outcome.spoilt_by.begin()) --at;
+  return at == outcome.spoilt_by.end() ? ir::InstId{} : c.after.insts[plan.steps[*at].inst].id;
+}
+
+JudgeResult judge_uniform(const Case& c) {
+  Collector out(kName);
+  const std::vector<char> declared = declared_vregs(c.before);
+  if (!may_escape(c, declared)) return out.finish();
+  auto plan = symbolic::make_plan(c);
+  if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
+  const auto not_settled = [] {
+    return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
+  };
+  std::optional<Outcome> outcome = judge_with(c, *plan, declared, 0);
+  if (!outcome) return not_settled();
+  if (outcome->failures.empty()) return out.finish();
+  if (symbolic::has_guards(*plan)) {
+    auto slower = judge_with(c, *plan, declared, symbolic::most_tokens_of(*plan));
+    if (!slower) return not_settled();
+    std::erase_if(slower->failures, [&](const auto& f) { return !outcome->failures.contains(f.first); });
+    outcome = std::move(slower);
+  }
+  const Violation* unsure = nullptr;
+  for (const auto& [place, violation] : outcome->failures) {
+    if (violation.is_unsure) {
+      unsure = &violation;
+      continue;
+    }
+    const std::uint32_t step = std::get<0>(place);
+    out.add("uniform-register", c.after.insts[plan->steps[step].inst].id, violation.operand,
+            "was in a register that all threads of a warp share, and differs from thread to thread",
+            spoiler_of(c, *plan, *outcome, step));
+  }
+  if (out.empty() && unsure != nullptr)
+    return without_verdict(
+        kName, Verdict::Inconclusive,
+        fmt::format("at #{} too many guards lie on top of one another", c.after.insts[unsure->step->inst].id.value));
+  return out.finish();
+}
+
+}  // namespace
+}  // namespace uniform
+
+const Judge& uniform_judge() {
+  static constexpr Judge judge(uniform::kName, "what goes through a register that a warp shares is the same in all its threads",
+                               uniform::judge_uniform);
+  return judge;
+}
+
+}  // namespace regduel::oracles

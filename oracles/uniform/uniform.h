@@ -1,0 +1,43 @@
+// The judge of uniform registers: a register of UR, UP or UB is one for all threads of a warp, so what goes through one must be the
+// same in all of them.
+//
+// The basic idea. Take a register of a uniform file after allocation, and a point. If its content is not *shared*, threads that need
+// different contents find the last one that was written. So the judge destroys what is not shared in each uniform register, wherever
+// one is written and wherever paths meet, and asks the must-analysis of symbolic.h again, on the pair with these places destroyed.
+// An operand that is right without this and wrong with it needs, in some thread, what that thread put into a register of all.
+//
+//   declared(n)   n is a byte of a root vreg of a uniform file or marked `uniform`
+//   shared(x)     of a value x, a byte or a bit of a pack (numbers of values.h):
+//                   some n with declared(n) holds x at some point (what the program puts there is taken to be the same in all
+//                     threads), x is the result of a `const`, undefined, or what a uniform register held at entry
+//                   x = Gate(t, y, z) and shared(t), shared(y), shared(z); or one of y, z is undefined and the other is shared
+//                   x is what some name n holds at the head of a block, so that on each edge into it shared(n) or n is undefined
+//                     there; and all these are one value, or no branch by a condition that is not shared has two ways to the block
+//                     that do not meet before
+//                 the greatest solution of these equations
+//   destroyed     at the head of a block, and behind each step that writes it: each byte of a uniform register, and each bit of a
+//                 pack in one, whose x is not shared, but
+//                   x satisfies a name n with shared(n) that is undefined on some path or under some outcome of a guard: under the
+//                     outcomes under which n is undefined only
+//                   the step has a guard, and what it writes is shared: under the other outcome only
+//
+// Control dependence is the part about heads of blocks: two ways from one branch that meet there first (the iterated dominance
+// frontier of the branch's targets; Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991).
+//
+// Proves: if no finding is made, and symbolic has none, each original read finds the value that the program before used there in
+// every thread of a warp, if what that program puts into its own uniform vregs is the same in all threads. It rests on the states of
+// symbolic. Out of sight: a value of an earlier lap of a loop that threads leave at different times.
+//
+// Finding: uniform-register, at the operand of an original instruction (or the ret, or the remat) that reads what was not shared,
+// with the instruction that put it into the register. Tested by uniform_test.cpp and the tests of the other files of this folder.
+#pragma once
+
+#include "oracles/judge.h"
+
+namespace regduel::oracles {
+
+// Cost: O(size of after) where nothing that comes out of a uniform register is read as the value of a vreg that may vary by thread;
+// else as the symbolic judge, and where something is not shared, twice that.
+[[nodiscard]] const Judge& uniform_judge();
+
+}  // namespace regduel::oracles

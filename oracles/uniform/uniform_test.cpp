@@ -1,0 +1,334 @@
+// What may go through a register that a warp shares: pairs with one mistake each, and pairs like them that are right.
+
+#include "oracles/uniform/uniform.h"
+
+#include "oracles/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using testing::Pair;
+using testing::side_by_side;
+using testing::with;
+
+constexpr std::string_view kShared = "uniform-register";
+
+const std::string kVregs = R"(
+  vreg %0..%3 R b32
+  vreg %4..%6 UR b32
+  vreg %7 P pred
+  vreg %8 UP pred
+  vreg %9 R b32 uniform
+)";
+
+Pair pair_of(const std::string& body) { return {side_by_side(kVregs + "  block b0\n" + body)}; }
+void expect_right(const std::string& body) { testing::expect_pass(uniform_judge(), pair_of(body)); }
+void expect_wrong(const std::string& body) { testing::expect_category(uniform_judge(), pair_of(body), kShared); }
+
+TEST(Uniform, AValueOfEachThreadIsLostInARegisterOfAll) {
+  const JudgeResult r = testing::judge_pair(uniform_judge(), pair_of(R"(
+    #0 %0 = a        | R0 = a
+    +10              | UR3 = copy R0
+    +11              | R1 = copy UR3
+    #1 use %0 !write | use R1 !write
+    #2 exit
+)"));
+  ASSERT_EQ(r.findings.size(), 1u) << testing::describe(r);
+  EXPECT_EQ(r.findings[0].category, kShared);
+  EXPECT_EQ(r.findings[0].inst, ir::InstId(1));
+  EXPECT_EQ(r.findings[0].operand, 0);
+  EXPECT_EQ(r.findings[0].other, ir::InstId(10));
+}
+
+TEST(Uniform, WhatNothingReadsMayBeLost) {
+  expect_right(R"(
+    #0 %0 = a        | R0 = a
+    +10              | UR3 = copy R0
+    +11              | R1 = copy UR3
+    #1 use %0 !write | use R0 !write
+    #2 exit
+)");
+}
+
+TEST(Uniform, ValuesOfUniformVregsAndConstantsMayGoAnywhere) {
+  for (const char* def : {"#0 %4 = a | UR0 = a", "#0 %9 = a | R0 = a"}) {
+    const bool is_ur = std::string_view(def).contains("UR");
+    const std::string home = is_ur ? "UR0" : "R0", name = is_ur ? "%4" : "%9";
+    expect_right("    " + std::string(def) + "\n    +10 | R5 = copy " + home + R"(
+    +11              | spill R5, slot 0
+    +12              | UR6 = refill slot 0
+    +13              | R6 = copy UR6
+    #1 %0 = copy )" +
+                 name + R"( | copy !deleted
+    #2 use %0 !write | use R6 !write
+    #3 exit
+)");
+  }
+  expect_right(R"(
+    #0 %0 = const 5  | R0 = const 5
+    +10              | UR3 = copy R0
+    +11              | R1 = copy UR3
+    #1 use %0 !write | use R1 !write
+    #2 exit
+)");
+}
+
+// The program itself puts %0 into a uniform vreg, so it is the same in all threads.
+TEST(Uniform, WhatTheProgramMovesToAUniformVregIsShared) {
+  const std::string moved = R"(
+    #0 %0 = a            | R0 = a
+    +10                  | UR3 = copy R0
+    +11                  | R1 = copy UR3
+    #1 use %0 !write     | use R1 !write
+    #2 %4 = copy %0      | UR4 = copy R1
+    #3 use %4 !write     | use UR4 !write
+    #4 exit
+)";
+  expect_right(moved);
+  expect_wrong(testing::edit(moved, "#2 %4 = copy %0      | UR4 = copy R1", "#2 %4 = b | UR4 = b"));
+}
+
+TEST(Uniform, OnePairOfAParallelCopyDoesNotClearTheOther) {
+  const std::string body = R"(
+    #0 %0 = a            | R0 = a
+    #1 %4 = b            | UR0 = b
+    +10                  | UR2, UR3 = copy R0, UR0
+    +11                  | R1, UR1 = copy UR2, UR3
+    #2 use %0, %4 !write | use R0, UR1 !write
+    #3 exit
+)";
+  expect_right(body);
+  expect_wrong(testing::edit(body, "use R0, UR1", "use R1, UR1"));
+}
+
+TEST(Uniform, BytesOfASlotAreToldApart) {
+  const std::string body = R"(
+    #0 %0 = a            | R0 = a
+    #1 %4 = b            | UR0 = b
+    +10                  | spill R0, slot 2
+    +11                  | spill UR0, slot 2+4
+    +12                  | UR2 = refill slot 2+4
+    +13                  | R1 = copy UR2
+    #2 use %0, %4 !write | use R0, UR2 !write
+    #3 %1 = copy %4      | copy !deleted
+    #4 use %1 !write     | use R1 !write
+    #5 exit
+)";
+  expect_right(body);
+  expect_wrong(testing::edit(testing::edit(body, "UR2 = refill slot 2+4", "UR2 = refill slot 2"),
+                             "#2 use %0, %4 !write | use R0, UR2", "#2 use %0, %4 !write | use R1, UR0"));
+}
+
+TEST(Uniform, HalvesOfARegisterAreToldApart) {
+  const Pair halves = {side_by_side(R"(
+  vreg %0 R b32
+  vreg %1 R b16
+  vreg %2 R b16 uniform
+  block b0
+    #0 %1 = a                | R0 = a
+    #1 %2 = b                | R1 = b
+    #2 %0 = pack %1, %2      | R2 = pack R0, R1
+    +10                      | UR0 = copy R2
+    +11                      | R3 = copy UR0
+    #3 use %0.hi !write      | use R3.hi !write
+    #4 exit
+)")};
+  testing::expect_pass(uniform_judge(), halves);
+  Pair low = halves;
+  low.before = testing::edit(low.before, "%0.hi", "%0.lo");
+  low.after = testing::edit(low.after, "R3.hi", "R3.lo");
+  testing::expect_category(uniform_judge(), low, kShared);
+}
+
+TEST(Uniform, BitsOfAPackAreToldApart) {
+  const std::string body = R"(
+    #0 %7 = p            | P0 = p
+    #1 %8 = q            | UP1 = q
+    #2 %0 = const 0      | R0 = const 0
+    +10                  | R0{inout} = bit_spill P0, 0
+    +11                  | R0{inout} = bit_spill UP1, 1
+    +12                  | UR0 = copy R0
+    +13                  | R1 = copy UR0
+    +14                  | UP2 = bit_refill R1, 1
+    +15                  | P3 = bit_refill R1, 0
+    #3 use %7, %8 !write | use P0, UP2 !write
+    #4 exit
+)";
+  expect_right(body);
+  expect_wrong(testing::edit(body, "use P0, UP2", "use P3, UP2"));
+}
+
+// A guard that varies by thread chooses which of two uniform values the register has last.
+TEST(Uniform, AGuardThatVariesChoosesWhatARegisterHolds) {
+  const std::string body = R"(
+    #0 %4 = a        | UR0 = a
+    #1 %5 = b        | UR1 = b
+    #2 %7 = p        | P0 = p
+    #3 %0 = copy %4  | copy !deleted
+    #4 @%7 %0 = copy %5 | copy !deleted
+    +10              | UR3 = copy UR0
+    +11              | @P0 UR3 = copy UR1
+    +12              | R0 = copy UR3
+    #5 use %0 !write | use R0 !write
+    #6 exit
+)";
+  expect_wrong(body);
+  expect_right(testing::edit(testing::edit(testing::edit(body, "#2 %7 = p        | P0", "#2 %8 = p        | UP0"), "@%7", "@%8"),
+                             "@P0", "@UP0"));
+  // Under the guard alone all threads find the value.
+  expect_right(testing::edit(testing::edit(body, "#5 use %0 !write | use", "#5 @%7 use %0 !write | @P0 use"), "UR3 = copy UR0",
+                             "UR3 = copy UR3"));
+}
+
+TEST(Uniform, ABranchThatVariesChoosesWhatARegisterHolds) {
+  const std::string body = R"(
+    #0 %4 = a            | UR0 = a
+    #1 %5 = b            | UR1 = b
+    #2 %7 = p            | P0 = p
+    #3 cbra %7 -> b1, b2 | cbra P0 -> b1, b2
+  block b1
+    #4 %0 = copy %4      | copy !deleted
+    +10                  | UR3 = copy UR0
+    #5 bra -> b3
+  block b2
+    #6 %0 = copy %5      | copy !deleted
+    +11                  | UR3 = copy UR1
+    #7 bra -> b3
+  block b3
+    +12                  | R0 = copy UR3
+    #8 use %0 !write     | use R0 !write
+    #9 exit
+)";
+  expect_wrong(body);
+  // The branch goes by a uniform predicate.
+  expect_right(testing::edit(testing::edit(body, "#2 %7 = p            | P0", "#2 %8 = p            | UP0"),
+                             "#3 cbra %7 -> b1, b2 | cbra P0", "#3 cbra %8 -> b1, b2 | cbra UP0"));
+  // One value on both ways.
+  expect_right(testing::edit(testing::edit(body, "%0 = copy %5", "%0 = copy %4"), "UR3 = copy UR1", "UR3 = copy UR0"));
+  // What one way leaves undefined may be anything there.
+  expect_right(testing::edit(testing::edit(body, "#6 %0 = copy %5      | copy !deleted", "#6 nop | nop"), "UR3 = copy UR1",
+                             "UR3 = copy R7"));
+}
+
+// Values that stay the same around loops, whose branches vary.
+TEST(Uniform, AValueThatALoopLeavesAloneStaysShared) {
+  const std::string body = R"(
+    #0 %4 = a            | UR0 = a
+    #1 %0 = copy %4      | copy !deleted
+    #2 bra -> b1
+  block b1
+    #3 %7 = p            | P0 = p
+    #4 cbra %7 -> b2, b3 | cbra P0 -> b2, b3
+  block b2
+    #5 %8 = q            | UP0 = q
+    #6 cbra %7 -> b2, b1 | cbra P0 -> b2, b1
+  block b3
+    +12                  | R0 = copy UR0
+    #8 use %0 !write     | use R0 !write
+    #9 exit
+)";
+  expect_right(body);
+  expect_wrong(testing::edit(testing::edit(body, "#0 %4 = a            | UR0 = a", "#0 %1 = a | R1 = a\n    +14 | UR0 = copy R1"),
+                             "%0 = copy %4", "%0 = copy %1"));
+}
+
+TEST(Uniform, UndefinedContentIsTakenForShared) {
+  // Of R9, of the old value that a guarded def keeps, of what one half of a slot never got.
+  expect_right(R"(
+    #0 %0 = a            | R0 = a
+    +10                  | UR2 = copy R9
+    +11                  | UR0 = copy UR2
+    #1 %7 = p            | P0 = p
+    #2 @%7 %4 = b        | @P0 UR0 = b
+    +12                  | R1 = copy UR0
+    +13                  | UR1 = copy R1
+    #3 @%7 use %4 !write | @P0 use UR1 !write
+    #4 use %0, %4 !write | use R0, UR1 !write
+    #5 exit
+)");
+}
+
+// The other side of a guarded def of a uniform register is no place for another value.
+TEST(Uniform, AGuardedDefTakesTheRegisterOnBothSides) {
+  expect_wrong(R"(
+    #0 %4 = a             | UR0 = a
+    #1 %0 = copy %4       | copy !deleted
+    #2 %7 = p             | P0 = p
+    #3 @%7 %5 = b         | @P0 UR0 = b
+    #4 @%7 use %5 !write  | @P0 use UR0 !write
+    +10                   | R0 = copy UR0
+    #5 @!%7 use %0 !write | @!P0 use R0 !write
+    #6 exit
+)");
+}
+
+TEST(Uniform, AnUndefinedUniformReadWaivesNothing) {
+  expect_wrong(R"(
+    #0 %0 = a            | R0 = a
+    +10                  | UR2 = copy R0
+    #1 use %5 !write     | use UR4 !write
+    +11                  | R1 = copy UR2
+    #2 use %0 !write     | use R1 !write
+    #3 exit
+)");
+}
+
+TEST(Uniform, AnArchitecturalRegisterIsOfEachThreadUnlessMarked) {
+  const Pair p = {side_by_side(R"(
+  vreg %0 R b32
+  vreg %1 R b32 fixed R9 architectural
+  block b0
+    #0 %0 = a %1         | R0 = a R9
+    +4                   | UR0 = copy R9
+    +5                   | R1 = copy UR0
+    #1 %0 = copy %1      | copy !deleted
+    #2 use %0, %1 !write | use R1, R9 !write
+    #3 exit
+)")};
+  testing::expect_category(uniform_judge(), p, kShared);
+  Pair marked = p;
+  marked.before = testing::edit(marked.before, "R9 architectural", "R9 uniform architectural");
+  marked.after = testing::edit(marked.after, "fixed R9 architectural", "fixed R9 uniform architectural");
+  testing::expect_pass(uniform_judge(), marked);
+}
+
+TEST(Uniform, ARematOfWhatVariesVaries) {
+  const std::string body = R"(
+    #0 %0 = a !remat | a !remat !deleted
+    +5               | UR5 = remat #0
+    +6               | R5 = copy UR5
+    #1 use %0 !write | use R5 !write
+    #2 exit
+)";
+  expect_wrong(body);
+  expect_right(testing::edit(testing::edit(body, "#0 %0 =", "#0 %9 ="), "use %0", "use %9"));
+}
+
+TEST(Uniform, ACalleeSavedRegisterIsOfEachThread) {
+  Pair p = {side_by_side(R"(
+  vreg %0 R b32
+  block b0
+    +5               | UR5 = copy R24
+    #0 %0 = a        | R24 = a
+    #1 use %0 !write | use R24 !write
+    +6               | R24 = copy UR5
+    #2 ret
+)")};
+  p.kind = "device";
+  testing::expect_category(uniform_judge(), p, kShared);
+}
+
+TEST(Uniform, PairsThatCannotBeReadAreSkipped) {
+  const JudgeResult r = testing::judge_pair(uniform_judge(), with(pair_of(R"(
+    #0 %0 = a        | R0 = a
+    +10              | UR3 = copy R0
+    +11              | R1 = copy UR3
+    #1 use %0 !write | use R1 !write
+    #2 exit
+)"),
+                                                                  "    #0 R0 = a\n", ""));
+  EXPECT_EQ(r.verdict, Verdict::Skipped) << testing::describe(r);
+}
+
+}  // namespace
+}  // namespace regduel::oracles
