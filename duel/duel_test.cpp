@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <thread>
 
 #include <fmt/format.h>
@@ -104,6 +105,63 @@ TEST(Duel, OnlyKnownKnobsArePassedOn) {
       },
       ir::Limits::of(ir::default_target()), {{"known", "1"}, {"unknown", "2"}});
   EXPECT_EQ(seen, (Knobs{{"known", "1"}}));
+}
+
+// A compiler with a program of its own, of which `after` is its allocation.
+ir::OwnRun own_run(const std::string& after) {
+  const std::string head = "rir 1\nfunc @own kernel target own threads 32";
+  const std::string body = "\n  vreg %0 R b32\n  vreg %1 R b32\n  block b0\n";
+  struct Words final : ir::OwnWords {
+    std::string of(const std::string& message, ir::InstId, ir::InstId) const override { return "in its words: " + message; }
+  };
+  return {.target = ir::parse_target(R"({"name": "own", "sm": 90})").value(),
+          .before = ir::parse(head + body + "    #0 %0 = a\n    #1 %1 = b\n    #2 c %0, %1\n    #3 exit\n").value().functions[0],
+          .after = ir::parse(head + " allocated" + body + after).value().functions[0],
+          .registers = 7,
+          .words = std::make_shared<Words>()};
+}
+const std::string kRight = "    #0 R1 = a\n    #1 R2 = b\n    #2 c R1, R2\n    #3 exit\n";
+const std::string kWrong = "    #0 R1 = a\n    #1 R1 = b\n    #2 c R1, R1\n    #3 exit\n";
+
+Bout fight_own(std::vector<std::string> runs) {
+  return fight([&](const ir::Function&, const ir::AllocOptions&) -> Answer {
+    ir::Allocation a{{}, {}};
+    for (const std::string& after : runs) a.runs.push_back(own_run(after));
+    return a;
+  });
+}
+
+TEST(Duel, AFormOfItsOwnIsJudgedByItself) {
+  const Bout right = fight_own({kRight, kRight});
+  EXPECT_EQ(right.verdict(), oracles::Verdict::Pass);
+  EXPECT_TRUE(right.is_own_form);
+  EXPECT_EQ(right.measures.registers[ir::index(ir::RegFile::R)], 14) << "of both runs";
+  EXPECT_FALSE(right.fewest_refill_bytes.has_value()) << "the bound is of another program";
+}
+
+TEST(Duel, TheWorstRunOfItsOwnFormIsShownInItsWords) {
+  for (const auto& runs : {std::vector{kWrong, kRight}, std::vector{kRight, kWrong}}) {
+    const Bout wrong = fight_own(runs);
+    EXPECT_EQ(wrong.verdict(), oracles::Verdict::Fail);
+    EXPECT_THAT(ir::print(*wrong.program), testing::HasSubstr("c R1, R1"));
+    ASSERT_FALSE(wrong.findings().empty());
+    for (const oracles::Finding& f : wrong.findings()) EXPECT_THAT(f.message, testing::StartsWith("in its words: "));
+  }
+}
+
+TEST(Duel, TheMetamorphicJudgeHasNoWordOnAFormOfItsOwn) {
+  const auto body = [](const ir::Function&, const ir::AllocOptions&) -> Answer {
+    ir::Allocation a{{}, {}};
+    a.runs.push_back(own_run(kRight));
+    return a;
+  };
+  const Duelist<decltype(body)> rogue(body);
+  const ir::Allocator* duelists[] = {&rogue};
+  const ir::Function f = generate::generate({.profile = generate::Profile::Loops, .seed = 1, .size = 60});
+  const Duel d =
+      duel({f, ir::default_target()}, {.duelists = duelists, .limits = ir::Limits::of(ir::default_target()), .metamorphic = true});
+  EXPECT_EQ(d.metamorphic.at(0).metamorphic.result.verdict, oracles::Verdict::Skipped);
+  EXPECT_EQ(d.verdict(), oracles::Verdict::Pass);
 }
 
 TEST(Duel, TheDuelistsPass) {
