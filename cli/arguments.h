@@ -1,5 +1,5 @@
-// Commands declare their options and positional arguments here. CLI11 reads the command line, and only arguments.cpp and
-// command.cpp include it.
+// Commands declare their options and positional arguments here. CLI11 reads the command line, and only arguments.cpp,
+// help.h and command.cpp include it.
 #pragma once
 
 #include <cstdint>

@@ -4,15 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cli/bench/bench.h"
 #include "cli/cli_args.h"
-
-// In place of bench.cpp, which is never run here: without it the target does not need Google Benchmark, which many systems have as
-// a shared library only.
-namespace regduel::cli {
-BenchResult run_bench(const BenchOptions&) { return {}; }
-std::vector<std::string> gate_failures(const BenchResult&, const BenchOptions&) { return {}; }
-}  // namespace regduel::cli
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   // Help would be most of what the engine prints.

@@ -17,7 +17,9 @@ TEST_F(Cli, HelpTeaches) {
     EXPECT_THAT(r.out, testing::ContainsRegex(fmt::format("\n  {} +", c.name)));
     const Outcome help = run(std::string(c.name) + " --help");
     EXPECT_EQ(help.status, 0);
-    EXPECT_THAT(help.out, AllOf(StartsWith(std::string(c.what)), HasSubstr("xample")));
+    std::string unwrapped = help.out;
+    std::ranges::replace(unwrapped, '\n', ' ');
+    EXPECT_THAT(unwrapped, AllOf(StartsWith(std::string(c.what)), HasSubstr("xample")));
   }
 }
 
@@ -32,17 +34,53 @@ TEST_F(Cli, ThePageOfTheCommandsHasThemAll) {
 }
 
 TEST_F(Cli, BadUsageIsOneLine) {
-  expect_complaint("", "subcommand");
-  expect_complaint("dual", "dual");
+  const Outcome nothing = run("");
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_THAT(nothing.err, AllOf(HasSubstr("\n  duel "), EndsWith("regduel: error: no command is given (see above)\n")));
+  expect_complaint("dual", "no command \"dual\" (did you mean \"duel\"?)");
+  expect_complaint("duel --rges 24", "duel: no option \"--rges\" (did you mean \"--regs\"?) (see regduel duel --help)");
+  expect_complaint("verify a.rir", "verify: after is required (see regduel verify --help)");
+  expect_complaint("duel --with fatpiont --random 1", "no allocator \"fatpiont\" (did you mean \"fatpoint\"?)");
+  expect_complaint("duel --knob FatPointChain=1 --random 1", "(did you mean \"FatPointChains\"?)");
+  expect_complaint("duel --with '' --random 1", "--with: expected an allocator, found nothing");
+  expect_complaint("duel --random 0", "--random: expected 1 to 1000000000, found 0");
+  expect_complaint("duel --random -3", "--random: expected 1 to 1000000000, found -3");
   expect_complaint("gen --profile nonsense", "--profile: no profile \"nonsense\"");
   expect_complaint("gen --seed x", "--seed");
   expect_complaint("gen --sm 33", "no target sm_33");
-  expect_complaint("alloc missing.rir", "missing.rir: No such file");
+  expect_complaint("alloc missing.rir", "missing.rir: No such file or directory");
   expect_complaint("duel", "files or directories");
   expect_complaint("fuzz", "--time");
   expect_complaint("fuzz --time 3parsecs", "3parsecs");
   expect_complaint("faults --runs 0", "--runs: expected 1 to");
   expect_complaint("faults --run -2", "--run: expected 0 to");
+}
+
+TEST_F(Cli, HelpHasItsUsualNames) {
+  EXPECT_EQ(run("-V").out, run("--version").out);
+  EXPECT_EQ(run("help duel").out, run("duel --help").out);
+  EXPECT_EQ(run("help").out, run("--help").out);
+  EXPECT_THAT(run("--help-all").out, AllOf(HasSubstr("--metamorphic"), HasSubstr("--reduce-budget")));
+}
+
+// A place stands first, so that editors find it; the line and a caret follow. With --json it is a document as well.
+TEST_F(Cli, ErrorsHaveOneForm) {
+  write("bad.rir", "rir 1\nfunc @f kernel target sm_90 threads 1\n  block b0\n    #0 op %7\n    #1 exit %\n");
+  const Outcome r = run("alloc bad.rir");
+  EXPECT_EQ(r.status, 2);
+  EXPECT_THAT(r.err, StartsWith("bad.rir:4:11: error: %7 is not declared\n    4 |     #0 op %7\n      |           ^\nbad.rir:5:"));
+  EXPECT_THAT(r.err, Not(HasSubstr("terminator"))) << "that follows from the two";
+  const Outcome j = run("duel bad.rir --json");
+  const auto error = nlohmann::json::parse(j.out)["error"];
+  EXPECT_EQ(error["file"], "bad.rir");
+  EXPECT_EQ(error["line"], 4);
+  EXPECT_EQ(error["column"], 11);
+  EXPECT_EQ(error["message"], "%7 is not declared");
+  EXPECT_EQ(nlohmann::json::parse(run("duel --rges --json").out)["error"]["status"], 2);
+  write("bom.rir", "\xEF\xBB\xBFrir 1\nfunc @f kernel target sm_90 threads 32\n  block b0\n    #0 exit\n");
+  EXPECT_EQ(run("alloc bom.rir").status, 0);
+  write("empty.rir", "rir 1\n");
+  expect_complaint("verify empty.rir empty.rir", "empty.rir: error: there is no function in it");
 }
 
 TEST_F(Cli, BadInputNamesThePlace) {
@@ -72,6 +110,32 @@ TEST_F(Cli, BadInputNamesThePlace) {
   expect_complaint("duel empty", "no .rir or .ptx file");
   write("toy.json", "{\"name\": \"toy\", \"units\": {\"R\": 8},\n \"nonsense\": 1}");
   expect_complaint("alloc --target toy.json a.rir", "toy.json:2:2: error: unknown key \"nonsense\"");
+}
+
+// A misspelt opcode is an operation like another to the reader: it is told.
+TEST_F(Cli, UnknownOpcodesAreTold) {
+  write("a.ptx", R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry f(.param .u64 p) {
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<3>;
+  ld.param.u64 %rd1, [p];
+  ld.parm.u32 %r1, [%rd1];
+  frob.u32 %r2, %r1;
+  ld.global.nc.v2.u32 {%r1, %r2}, [%rd1];
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)");
+  const Outcome r = run("import a.ptx -o out");
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(
+      r.err,
+      "regduel: warning: a.ptx: unknown opcodes, taken for operations: frob.u32 (1), ld.parm.u32 (1) (--strict refuses them)\n");
+  expect_complaint("import a.ptx --strict", "a.ptx: error: unknown opcodes: frob.u32 (1), ld.parm.u32 (1)");
+  for (const auto& entry : fs::directory_iterator(source("corpus/ptx")))
+    EXPECT_EQ(run("import --strict --json " + entry.path().string()).status, 0) << entry.path();
 }
 
 TEST_F(Cli, NothingIsHalfWritten) {

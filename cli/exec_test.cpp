@@ -50,7 +50,7 @@ TEST_F(Exec, WhatDoesNotStartIsOneLine) {
 TEST_F(Exec, WhatIsNotSupportedIsCounted) {
   const Outcome r = run("duel --random 20 " + child("unsupported", ",briggs"));
   EXPECT_EQ(r.status, 0) << r.err;
-  EXPECT_THAT(r.out, HasSubstr("unsupported: 20 of 20 cases (100.0%) by exec:"));
+  EXPECT_THAT(r.out, HasSubstr("unsupported: 20 of 20 cases (100.0%) by testing-child\n"));
   EXPECT_THAT(r.out, HasSubstr("20  unsupported: nothing is\n"));
   const Outcome j = run("duel --json --random 20 " + child("unsupported", ",briggs"));
   const auto summary = nlohmann::json::parse(j.out)["summary"]["allocators"];
@@ -69,11 +69,11 @@ TEST_F(Exec, AFindingIsPlayedAgainByItsHead) {
   for (const std::string options : {"", "--exec-timeout 5 --exec-memory 512 ", "--exec-protocol files "}) {
     const Outcome r = run("duel a.rir --regs 32 " + options + child("exit 1,2"));
     EXPECT_EQ(r.status, 1) << r.err;
-    EXPECT_THAT(r.out, HasSubstr("finding: harness/broken-crash-exit-3 in exec:"));
+    EXPECT_THAT(r.out, HasSubstr("finding: harness/broken-crash-exit-3 in "));
     const auto found = files_in("findings");
     ASSERT_EQ(found.size(), 1u) << options;
     EXPECT_THAT(replay_of(found[0]), HasSubstr(options));
-    const Outcome again = run(replay_of(found[0]) + " --save again");
+    const Outcome again = run(replay_of(found[0]) + " --findings again");
     EXPECT_EQ(again.status, 1) << replay_of(found[0]) << again.err;
     EXPECT_THAT(again.out, AllOf(HasSubstr("harness/broken-crash-exit-3"), HasSubstr(" 32 ")));
     fs::remove_all(path("findings"));
@@ -110,6 +110,113 @@ TEST_F(Exec, ACampaignMeetsEachFault) {
     EXPECT_THAT(r.out, HasSubstr(signature)) << behaviour;
     EXPECT_EQ(doc["summary"]["allocators"][0]["fail"], 3);
   }
+}
+
+// An allocator that dies of a signal is a finding; one that dies while the whole campaign is ended is none.
+TEST_F(Exec, WhatDiesWithTheCampaignIsNoFinding) {
+  const std::string fuzz =
+      "fuzz --time 60s --jobs 1 --mix --seed 4 --reduce-budget 1 --db {} --with \"exec:'" REGDUEL_TESTING_CHILD " terminated'\"";
+  const auto stopped_after = [&](double seconds, const std::string& db) {
+    const std::string command = fmt::format("cd '{}' && timeout --preserve-status -s TERM {} '{}' {} > out 2> err", dir_.string(),
+                                            seconds, REGDUEL_PROGRAM, fmt::format(fmt::runtime(fuzz), db));
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  };
+  EXPECT_EQ(stopped_after(0.7, "short.sqlite"), 0) << read_file(path("out")).value() << read_file(path("err")).value();
+  EXPECT_THAT(read_file(path("out")).value(), AllOf(HasSubstr("0 findings (interrupted)"), Not(HasSubstr("not reduced"))));
+  EXPECT_EQ(stopped_after(5, "long.sqlite"), 1) << read_file(path("err")).value();
+  EXPECT_THAT(read_file(path("out")).value(), HasSubstr("harness/broken-crash-SIGTERM in testing-child"));
+}
+
+// SIGTERM to all of the group, as timeout, systemd and batch systems send it, is Ctrl-C.
+TEST_F(Exec, SigtermToTheGroupInventsNothing) {
+  if (!has_python()) GTEST_SKIP() << "there is no python3";
+  for (const char* signal : {"TERM", "HUP", "INT"}) {
+    const std::string command =
+        fmt::format("cd '{}' && timeout --preserve-status -s {} 2 '{}' fuzz --time 60s --jobs 2 --db t.sqlite {} > out 2> err",
+                    dir_.string(), signal, REGDUEL_PROGRAM, python());
+    const int status = std::system(command.c_str());
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << signal << read_file(path("err")).value();
+    EXPECT_THAT(read_file(path("out")).value(), AllOf(HasSubstr("findings (interrupted)"), HasSubstr(", 0 findings, "))) << signal;
+    EXPECT_THAT(read_file(path("err")).value(), Not(HasSubstr("SIGTERM")));
+  }
+}
+
+// A second night tells what is new, and no more.
+TEST_F(Exec, ASecondSessionTellsWhatIsNew) {
+  if (!has_python()) GTEST_SKIP() << "there is no python3";
+  const std::string fuzz = "fuzz --runs 200 --seed 2 --jobs 1 --reduce-budget 2000 --db c.sqlite ";
+  ASSERT_EQ(run(fuzz + python(" --bug early-clobber")).status, 1);
+  const auto again = json(fuzz + "--json " + python(" --bug early-clobber"));
+  EXPECT_EQ(again["earlier"]["sessions"], 1);
+  EXPECT_GE(again["known_findings"].size(), 1u);
+  for (const auto& f : again["known_findings"]) EXPECT_NE(f["message"], "");
+  const Outcome other = run(fuzz + "--with briggs");
+  EXPECT_EQ(other.status, 0) << other.out;
+  EXPECT_THAT(other.err, AllOf(StartsWith("resumed: session 3, 400 programs, 0 findings, 0 cases not understood yet; "),
+                               HasSubstr("not in this session, left alone"), Not(HasSubstr("finding: "))));
+  EXPECT_THAT(other.out, HasSubstr("0 new findings in "));
+}
+
+// What a wrong allocator has answered is kept: beside the case, in the database, and on the page.
+TEST_F(Exec, TheWrongAnswerIsKept) {
+  if (!has_python()) GTEST_SKIP() << "there is no python3";
+  write("a.rir", R"(rir 1
+func @f kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R b32
+  block b0
+    #0 %1 = op
+    #1 %0{early} = extract %1
+    #2 exit
+)");
+  const Outcome r = run("duel a.rir --db r.sqlite --findings found " + python(" --bug early-clobber"));
+  ASSERT_EQ(r.status, 1) << r.out << r.err;
+  EXPECT_THAT(r.out, AllOf(HasSubstr(" in linear-scan-py (seen once)\n"), HasSubstr("r.sqlite: run 1\n")));
+  std::string program, answer;
+  for (const std::string& file : files_in("found")) {
+    (file.ends_with(".after.rir") ? answer : program) = file;
+    EXPECT_LE(fs::path(file).filename().string().size(), 100u);
+  }
+  ASSERT_NE(answer, "");
+  EXPECT_EQ(answer, program.substr(0, program.size() - 4) + ".after.rir");
+  EXPECT_EQ(run(fmt::format("verify '{}' '{}'", program, answer)).status, 1);
+  const auto page = json("report r.sqlite --json");
+  ASSERT_EQ(page["details"].size(), 1u);
+  const auto& shown = page["details"][0]["allocations"][0];
+  EXPECT_THAT(shown["allocator"].get<std::string>(), HasSubstr("linear_scan.py"));
+  EXPECT_EQ(shown["verdict"], "fail");
+  EXPECT_FALSE(shown["program"].is_null());
+
+  // Of a campaign, whose cases are reduced; and in a copy of its database.
+  ASSERT_EQ(run("fuzz --runs 200 --seed 2 --jobs 1 --reduce-budget 20000 --db c.sqlite " + python(" --bug early-clobber")).status,
+            1);
+  ASSERT_EQ(run("merge c.sqlite -o copy.sqlite").status, 0);
+  const auto campaign = json("report copy.sqlite --json");
+  ASSERT_FALSE(campaign["findings"].empty());
+  const auto& finding = campaign["details"][campaign["findings"][0]["detail"].get<std::size_t>()]["allocations"][0];
+  EXPECT_THAT(finding["allocator"].get<std::string>(), HasSubstr("linear_scan.py"));
+  EXPECT_EQ(finding["verdict"], "fail");
+  EXPECT_EQ(run("export copy.sqlite --findings out").status, 0);
+  bool is_there = false;
+  for (const std::string& file : files_in("out")) is_there = is_there || file.ends_with(".after.rir");
+  EXPECT_TRUE(is_there);
+}
+
+// A file starts no program: what its head says has to be said again.
+TEST_F(Exec, ReduceAndBisectSayWhatTheHeadSays) {
+  if (!has_python()) GTEST_SKIP() << "there is no python3";
+  write("a.rir",
+        "// regduel duel --with 'exec:python3 my/ls.py' --sm 90 a.rir\nrir 1\nfunc @f kernel target sm_90 threads 32\n  block b0\n"
+        "    #0 exit\n");
+  for (const char* command : {"reduce a.rir -o small.rir", "bisect a.rir"})
+    expect_complaint(command,
+                     "its head says --with 'exec:python3 my/ls.py', and a file may not start a program: give that on the command "
+                     "line");
+  write("b.rir",
+        "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  block b0\n    #0 %1 = op\n    #1 "
+        "%0{early} = extract %1\n    #2 exit\n");
+  expect_complaint("bisect b.rir " + python(" --bug early-clobber"), "its hello has no \"fuel: yes\"");
 }
 
 TEST_F(Exec, TheProtocolIsAsItsPageSays) {
@@ -157,7 +264,7 @@ TEST_F(Exec, ACampaignFindsABugInPythonAndReducesIt) {
   EXPECT_LE(findings[0]["instructions"].get<int>(), 12) << r.out;
   const auto found = files_in("findings");
   ASSERT_GE(found.size(), 1u);
-  EXPECT_EQ(run(replay_of(found[0])).status, 1) << replay_of(found[0]);
+  EXPECT_EQ(run(replay_of(found.back())).status, 1) << replay_of(found.back());  // before it stands the answer, NAME.after.rir
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST_F(Cli, ExplainFindsTheVreg) {
   expect_complaint(copy + "2 --with briggs", "--with briggs: only fatpoint explains itself");
   expect_complaint(copy + "2 --with nobody", "no allocator \"nobody\"");
   expect_complaint(copy + "2 --function f", "--function: no function \"f\" in");
-  expect_complaint(copy + "2 --knob nonsense=1", "--knob: fatpoint has no knob \"nonsense\"");
+  expect_complaint(copy + "2 --knob nonsense=1", "--knob nonsense=1: no allocator here has such a knob");
   expect_complaint("explain " + source("corpus/explain/copy.rir"), "--vreg");
   expect_complaint("explain " + source("corpus/ptx/calls.ptx") + " --vreg 0", "say which with --function (");
   write("twins.rir",

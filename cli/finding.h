@@ -1,4 +1,5 @@
-// Findings on their way out: one a signature, each with a reproducer: an RIR file whose header is the command that replays it.
+// Findings on their way out: one an allocator and signature, each with a reproducer: an RIR file whose header is the command that replays
+// it. A wrong allocation to which several judges object is one finding, under the signature of the first of them.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +19,18 @@ namespace regduel::cli {
 
 class Findings {
  public:
+  static constexpr std::string_view kUsualDirectory = "findings";
+
   // directory: where reproducers go, made when the first one comes; "" = nowhere.
-  // Throws BadInput where it could not be made.
-  explicit Findings(std::string directory) : directory_(std::move(directory)) { require_directory_possible(directory_); }
+  // Throws BadInput where it could not be made, unless it is the usual one, which nobody asked for: then no file is written.
+  explicit Findings(std::string directory);
 
   // Throws BadInput where a reproducer can't be written.
   void add(const duel::Case& input, const duel::Bout& bout);
 
   struct Entry {
     std::string signature, allocator, message, path;
+    std::vector<std::string> also;  // what other judges said of the first case, with their names
     std::uint64_t count = 0;
   };
   [[nodiscard]] const std::map<std::string, Entry>& by_signature() const { return by_signature_; }
@@ -35,7 +39,7 @@ class Findings {
   [[nodiscard]] Json json() const;
 
  private:
-  std::string directory_;
+  std::string directory_, complaint_;
   std::map<std::string, Entry> by_signature_;  // key: allocator and signature
 };
 

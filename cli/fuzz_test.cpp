@@ -132,7 +132,7 @@ TEST_F(Cli, ShardsMergeAndAreExported) {
   EXPECT_EQ(std::distance(fs::directory_iterator(path("some")), fs::directory_iterator()), 5);
   const auto again = json("fuzz --runs 8 --jobs 1 --seeds some --db again.sqlite --json");
   EXPECT_GE(again["inputs"], 5);
-  expect_complaint("merge 1.sqlite none.sqlite -o all.sqlite", "none.sqlite: no such file");
+  expect_complaint("merge 1.sqlite none.sqlite -o all.sqlite", "none.sqlite: No such file or directory");
   expect_complaint("export all.sqlite", "--inputs DIR, --findings DIR");
   expect_complaint("export all.sqlite --findings f --state new", "--state: expected crashing");
   expect_complaint("fuzz --runs 1 --mix --seeds some", "exclude each other");

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "base/io.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/show/parse_errors.h"
 #include "duel/allocators.h"
 #include "duel/case_file.h"
 #include "ir/ptx/ptx.h"
@@ -21,6 +23,8 @@
 
 namespace regduel::cli {
 namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors begin UTF-8 with it
 
 // PTX begins with comments and then .version; RIR with "rir".
 bool looks_like_ptx(std::string_view path, std::string_view text) {
@@ -34,8 +38,9 @@ bool looks_like_ptx(std::string_view path, std::string_view text) {
 }  // namespace
 
 std::vector<Program> load(const std::string& path, ir::AbiName abi, ir::ParamCopies param_copies) {
-  const auto text = read_file(path);
+  auto text = read_file(path);
   if (!text) throw BadInput(fmt::format("error: {}", text.error()));
+  if (text->starts_with(kByteOrderMark)) text->erase(0, kByteOrderMark.size());
   const std::string name = path == "-" ? "<stdin>" : path;
   std::vector<Program> programs;
   const std::span bytes(reinterpret_cast<const std::uint8_t*>(text->data()), text->size());
@@ -47,7 +52,12 @@ std::vector<Program> load(const std::string& path, ir::AbiName abi, ir::ParamCop
   }
   const bool is_ptx = looks_like_ptx(path, *text);
   auto module = is_ptx ? ir::parse_ptx(*text, name, abi, param_copies) : ir::parse(*text, name);
-  if (!module) throw BadInput(to_string(module.error()));
+  if (!module && is_ptx) throw BadInput(with_line(module.error(), *text));
+  if (!module)
+    throw BadInput(all_parse_errors(module.error(), *text, [&](const std::string& t) -> std::optional<SourceError> {
+      auto again = ir::parse(t, name);
+      return again ? std::nullopt : std::optional(std::move(again.error()));
+    }));
   const auto shared = is_ptx ? nullptr : std::make_shared<const std::string>(*text);
   const auto weak = is_ptx ? ir::weak_functions_of_ptx(*text) : std::set<std::string, std::less<>>();
   for (ir::Function& f : module->functions) {
@@ -57,25 +67,43 @@ std::vector<Program> load(const std::string& path, ir::AbiName abi, ir::ParamCop
   return programs;
 }
 
-std::vector<Program> load_all(const std::vector<std::string>& paths, ir::AbiName abi) {
+namespace {
+
+constexpr std::string_view kAnswer = ".after.rir";
+
+}  // namespace
+
+std::vector<std::string> files_below(const std::string& path) {
   namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    const std::string extension = it->path().extension().string(), name = it->path().string();
+    if (it->is_regular_file(error) && (extension == ".rir" || extension == ".ptx") && !name.ends_with(kAnswer))
+      files.push_back(name);
+  }
+  if (error) throw BadInput(fmt::format("error: {}: {}", path, error.message()));
+  std::sort(files.begin(), files.end());
+  if (files.empty()) throw BadInput(fmt::format("error: {}: no .rir or .ptx file in this directory", path));
+  return files;
+}
+
+bool is_directory(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+std::vector<Program> load_all(const std::vector<std::string>& paths, ir::AbiName abi, std::vector<std::string>* unreadable,
+                              ir::ParamCopies param_copies) {
   std::vector<Program> programs;
   for (const std::string& path : paths) {
-    std::vector<std::string> files;
-    std::error_code error;
-    if (fs::is_directory(path, error)) {
-      for (fs::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-        const std::string extension = it->path().extension().string();
-        if (it->is_regular_file(error) && (extension == ".rir" || extension == ".ptx")) files.push_back(it->path().string());
+    const bool is_tree = is_directory(path);
+    for (const std::string& file : is_tree ? files_below(path) : std::vector<std::string>{path}) try {
+        for (Program& p : load(file, abi, param_copies)) programs.push_back(std::move(p));
+      } catch (const BadInput& e) {
+        if (!is_tree || unreadable == nullptr) throw;
+        unreadable->emplace_back(e.what());
       }
-      if (error) throw BadInput(fmt::format("error: {}: {}", path, error.message()));
-      std::sort(files.begin(), files.end());
-      if (files.empty()) throw BadInput(fmt::format("error: {}: no .rir or .ptx file in this directory", path));
-    } else {
-      files.push_back(path);
-    }
-    for (const std::string& file : files)
-      for (Program& p : load(file, abi)) programs.push_back(std::move(p));
   }
   return programs;
 }
@@ -104,7 +132,7 @@ std::vector<duel::Case> load_seeds(const std::string& path) {
   std::sort(files.begin(), files.end());
   std::vector<duel::Case> seeds;
   for (const std::string& file : files) {
-    if (!fs::is_regular_file(file, error)) continue;
+    if (!fs::is_regular_file(file, error) || file.ends_with(kAnswer)) continue;
     const auto bytes = read_file(file);
     if (file.ends_with(".rir") || (bytes && bytes->starts_with("RDF"))) seeds.push_back(load_case(file));
   }

@@ -22,8 +22,15 @@ struct Program {
 // All functions of one file, in order; of PTX, with the calls of this ABI. Throws BadInput.
 [[nodiscard]] std::vector<Program> load(const std::string& path, ir::AbiName abi = ir::AbiName::Cuda,
                                         ir::ParamCopies param_copies = ir::ParamCopies::Folded);
-// The same for many files and directories; a directory stands for the .rir and .ptx files in it and below, sorted by path.
-[[nodiscard]] std::vector<Program> load_all(const std::vector<std::string>& paths, ir::AbiName abi = ir::AbiName::Cuda);
+// The same for many files and directories; a directory stands for the .rir and .ptx files in it and below, sorted by path. Answers of
+// allocators (NAME.after.rir) are not among them.
+//   unreadable   gets the complaint about each file of a directory that cannot be read, which is left out; null = it is thrown
+[[nodiscard]] std::vector<Program> load_all(const std::vector<std::string>& paths, ir::AbiName abi = ir::AbiName::Cuda,
+                                            std::vector<std::string>* unreadable = nullptr,
+                                            ir::ParamCopies param_copies = ir::ParamCopies::Folded);
+[[nodiscard]] bool is_directory(const std::string& path);
+// The files that stand for a directory, as above. Throws BadInput where there is none.
+[[nodiscard]] std::vector<std::string> files_below(const std::string& path);
 // A case: RIR text whose head says limits and knobs (duel/case_file.h), or bytes of the fuzz corpus. Throws BadInput.
 [[nodiscard]] duel::Case load_case(const std::string& path);
 // The cases of a file, or of a directory: its .rir files and its inputs of the fuzz corpus, sorted by path. Throws BadInput, also

@@ -1,11 +1,11 @@
-// Ctrl-C and SIGTERM as a wish that long work asks about, so that it can keep what it has.
+// Ctrl-C, SIGTERM and a terminal that is closed (SIGHUP) as a wish that long work asks about, so that it can keep what it has.
 #pragma once
 
 #include <csignal>
 
 namespace regduel::cli {
 
-// From its making to its end the two signals set a flag instead of ending the process. One at a time.
+// From its making to its end the three signals set a flag instead of ending the process. One at a time.
 class Interrupt {
  public:
   Interrupt();
@@ -15,7 +15,7 @@ class Interrupt {
   [[nodiscard]] bool is_asked_for() const;
 
  private:
-  struct sigaction old_int_ = {}, old_term_ = {};
+  struct sigaction old_int_ = {}, old_term_ = {}, old_hangup_ = {};
 };
 
 }  // namespace regduel::cli

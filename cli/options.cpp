@@ -11,6 +11,7 @@
 
 #include "base/io.h"
 #include "cli/command.h"
+#include "cli/suggestion.h"
 #include "duel/allocators.h"
 #include "duel/exec/exec_allocator.h"
 #include "duel/exec/words.h"
@@ -183,6 +184,22 @@ void require_knob_values(std::string_view where, const ir::Allocator& allocator,
     throw BadInput(fmt::format("{}: {}", where, result.error().message));
 }
 
+namespace {
+
+// Throws BadInput where none of the knobs has this name or id. Allocators that begin with a process may know knobs that they tell nobody of.
+void require_known(const std::string& setting, const std::vector<ir::KnobInfo>& known) {
+  const std::string name = setting.substr(0, setting.find('='));
+  std::vector<std::string> names;
+  for (const ir::KnobInfo& k : known) {
+    if (k.name == name || (k.id >= 0 && fmt::format("{}", k.id) == name)) return;
+    names.emplace_back(k.name);
+  }
+  throw BadInput(
+      fmt::format("--knob {}: no allocator here has such a knob{}; regduel knobs lists them", setting, did_you_mean(name, names)));
+}
+
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> KnobOptions::settings(std::span<const ir::Allocator* const> allocators) const {
   std::vector<ir::KnobInfo> known;
   for (const ir::Allocator* a : allocators) known.insert(known.end(), a->knobs().begin(), a->knobs().end());
@@ -208,6 +225,10 @@ std::vector<std::pair<std::string, std::string>> KnobOptions::settings(std::span
       }
     result.emplace_back(std::move(name), knob.substr(equals + 1));
   }
+  const bool may_have_others = std::ranges::any_of(
+      allocators, [](const ir::Allocator* a) { return duel::command_in(a->name()) != std::string::npos && a->knobs().empty(); });
+  for (const std::string& knob : knobs)
+    if (!may_have_others) require_known(knob, known);
   for (const ir::Allocator* a : allocators) require_knob_values("--knob", *a, result);
   return result;
 }
@@ -267,6 +288,16 @@ void AllocatorOptions::add_to(Arguments& a) {
       .shows_default();
 }
 
+namespace {
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names = duel::allocator_names();
+  for (std::string& name : duel::names_on_request()) names.push_back(std::move(name));
+  return names;
+}
+
+}  // namespace
+
 const ir::Allocator& AllocatorOptions::named(const std::string& item) const {
   std::string name;
   for (const std::string& list : coalesce)
@@ -289,7 +320,9 @@ const ir::Allocator& AllocatorOptions::named(const std::string& item) const {
     duel::enter(std::move(*made));
   }
   const ir::Allocator* a = duel::find_allocator(name);
-  if (a == nullptr) throw BadInput(fmt::format("--with: no allocator \"{}\" (there are {})", name, duel::duelist_names()));
+  if (a == nullptr)
+    throw BadInput(fmt::format("--with: no allocator \"{}\"{} (there are {})", name, did_you_mean(name, known_names()),
+                               duel::duelist_names()));
   return *a;
 }
 
@@ -298,6 +331,8 @@ std::vector<const ir::Allocator*> AllocatorOptions::duelists(const std::vector<s
   for (const std::string& list : with)
     for (const std::string& item : duel::split_items(list))
       if (const ir::Allocator* a = &named(item); std::find(result.begin(), result.end(), a) == result.end()) result.push_back(a);
+  if (result.empty() && !with.empty())
+    throw BadInput(fmt::format("--with: expected an allocator, found nothing (there are {})", duel::duelist_names()));
   if (result.empty())
     for (const ir::Allocator* a : duel::all_duelists()) result.push_back(&named(std::string(a->name())));
   return result;

@@ -60,12 +60,15 @@ class Cli : public testing::Test {
   std::string path(const std::string& name) const { return (dir_ / name).string(); }
   void write(const std::string& name, std::string_view text) { ASSERT_TRUE(write_file(path(name), text).has_value()); }
 
-  // Bad input: status 2, one line, which says this.
+  // Bad input: status 2, and an error that says this; below it stands nothing but the line of text that it is about.
   void expect_complaint(const std::string& arguments, const std::string& what) {
     const Outcome r = run(arguments);
     EXPECT_EQ(r.status, 2) << arguments << '\n' << r.err;
-    EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
-    EXPECT_THAT(r.err, StartsWith("regduel: "));
+    const std::string first = r.err.substr(0, r.err.find('\n'));
+    EXPECT_TRUE(first.starts_with("regduel: error: ") || first.contains(": error: ")) << r.err;
+    EXPECT_FALSE(first.starts_with("regduel: ") && !first.starts_with("regduel: error: ")) << r.err;
+    for (std::size_t at = first.size() + 1; at < r.err.size(); at = r.err.find('\n', at) + 1)
+      EXPECT_THAT(r.err.substr(at, 8), testing::MatchesRegex(" +[0-9]* [|].*")) << r.err;
     EXPECT_THAT(r.err, HasSubstr(what)) << arguments;
   }
 

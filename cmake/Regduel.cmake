@@ -2,7 +2,7 @@
 
 add_library(regduel_warnings INTERFACE)
 target_compile_options(regduel_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-                                                  -Werror -ffp-contract=off)
+                                                  $<$<BOOL:${REGDUEL_WERROR}>:-Werror> -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   # std::stable_sort of libstdc++ 12 uses a function that C++20 deprecates.
   target_compile_options(regduel_warnings INTERFACE -Wno-deprecated-declarations)
@@ -106,7 +106,7 @@ function(regduel_folder name)
   target_include_directories(regduel_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>)
   target_link_libraries(regduel_${name} PUBLIC ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS} $<BUILD_INTERFACE:regduel_warnings>)
   regduel_precompile(regduel_${name} ${ARG_PRECOMPILE})
-  if(tests)
+  if(tests AND GTest_FOUND AND rapidcheck_FOUND)
     add_executable(regduel_${name}_test ${tests})
     target_link_libraries(regduel_${name}_test PRIVATE regduel_${name} ${ARG_TEST_LINKS} GTest::gtest GTest::gmock
                                                        GTest::gtest_main regduel_warnings)

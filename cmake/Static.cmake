@@ -3,8 +3,7 @@
 option(REGDUEL_STATIC "Link third-party libraries, and that of the compiler, statically" OFF)
 if(REGDUEL_STATIC)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-  # Debian has fmt and Google Benchmark as shared libraries only. The one can do without; the other, nobody but `regduel bench`
-  # needs.
+  # Debian has fmt as a shared library only, and it can do without.
   add_compile_definitions(FMT_HEADER_ONLY)
   add_link_options(-Wl,--as-needed -static-libstdc++ -static-libgcc)
 endif()

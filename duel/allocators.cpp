@@ -121,6 +121,32 @@ const ExecAllocator* find_external(std::string_view name) {
   return nullptr;
 }
 
+std::string shown_name(std::string_view name) {
+  const std::size_t at = command_in(name);
+  if (at == std::string_view::npos) return std::string(name);
+  const std::string_view passes = name.substr(0, at - kExec.size());
+  const auto said = [](const ExecAllocator& program) {
+    if (!program.hello().name.empty()) return program.hello().name;
+    const std::vector<std::string> words = split_words(program.name().substr(kExec.size())).value_or(std::vector<std::string>{""});
+    // Of an interpreter the script.
+    constexpr std::array kInterpreters = {"python3", "python", "bash", "sh", "node", "perl", "ruby"};
+    const auto base = [](const std::string& word) { return word.substr(word.find_last_of('/') + 1); };
+    const bool is_script = words.size() > 1 && std::ranges::find(kInterpreters, base(words[0])) != kInterpreters.end();
+    return base(words[is_script ? 1 : 0]);
+  };
+  const ExecAllocator* const program = find_external(name);
+  if (program == nullptr) return std::string(name);
+  int before = 0, alike = 0;
+  bool is_past = false;
+  for (const auto& other : externals()) {
+    is_past = is_past || other.get() == program;
+    if (said(*other) != said(*program)) continue;
+    ++alike;
+    before += is_past ? 0 : 1;
+  }
+  return fmt::format("{}{}{}", passes, said(*program), alike > 1 ? fmt::format("#{}", before + 1) : "");
+}
+
 std::vector<const ir::Allocator*> knob_owners() {
   std::vector<const ir::Allocator*> owners = all();
   for (const auto& program : externals()) owners.push_back(program.get());

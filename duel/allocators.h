@@ -35,6 +35,9 @@ struct ExecOptions;
 void enter(std::unique_ptr<const ir::Allocator> allocator);
 // The program in such a name, where it was entered; else null.
 [[nodiscard]] const ExecAllocator* find_external(std::string_view name);
+// What tables and messages call it: the name that the program says in its hello (that of its command, with the files protocol)
+// instead of "exec:COMMAND", numbered where several say the same; all others by their name.
+[[nodiscard]] std::string shown_name(std::string_view name);
 // Those of whom knobs are drawn: all duelists, the programs, and the others that were entered, in that order.
 [[nodiscard]] std::vector<const ir::Allocator*> knob_owners();
 

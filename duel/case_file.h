@@ -3,6 +3,7 @@
 //   // target: sm_90
 //   // limit: R=16 P=7          files that are not named have the target's own size
 //   // knob: NAME=VALUE
+//   // verdict: pass             and "becomes: TEXT" are read by regduel test
 //   // regduel duel FILE --with briggs --sm 90 --limit R=16 --knob NAME=VALUE     (--with is not read: all allocators play;
 //                                                                                  quotes as for a shell)
 //

@@ -113,9 +113,9 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before&
   bout.program = std::move(allocation.program);
   bout.notes = std::move(allocation.notes);
   bout.measures = oracles::measure(before, *bout.program);
-  bout.report = oracles::judge(
-      {before, *bout.program, options.limits, allocation.has_claims ? &allocation.claims : nullptr, true, &bout.measures},
-      options.judges);
+  bout.report = oracles::judge({before, *bout.program, options.limits, allocation.has_claims ? &allocation.claims : nullptr,
+                                allocation.has_claims, &bout.measures},
+                               options.judges);
 }
 
 // The allocator's result. Time and memory of the allocation go into `bout`, without those of the judges.

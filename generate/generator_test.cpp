@@ -377,6 +377,30 @@ TEST(Generator, SizesAndPressureAreAsPromised) {
   EXPECT_GE(fits_24, kPrograms * 95 / 100);
 }
 
+// What a first allocator of one's own can do: whole 32-bit values and predicates, and no constraint on any of them.
+TEST(Generator, PlainHasNothingElse) {
+  std::size_t spilling = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const ir::Function f = generate({.profile = Profile::Plain, .seed = seed});
+    ASSERT_TRUE(ir::check(f, ir::default_target()).empty());
+    EXPECT_EQ(f.kind, ir::FunctionKind::Kernel);
+    for (const ir::VReg& v : f.vregs) {
+      EXPECT_TRUE((v.cls == ir::RegClass::R && v.width == 32) || (v.cls == ir::RegClass::P && v.width == 1)) << ir::print(f);
+      EXPECT_FALSE(v.fixed.is_valid() || v.alias.is_valid() || v.is_architectural());
+    }
+    for (const ir::Inst& i : f.insts) {
+      EXPECT_FALSE(i.is_phi() || i.is_copy() || f.operands_of(i).size() > 8) << ir::print(f, i);
+      EXPECT_LE(ir::defs_of(f.operands_of(i)).size(), 2u);
+      for (const ir::Operand& op : f.operands_of(i))
+        EXPECT_FALSE(op.is_tied() || op.is_early_clobber() || op.role == ir::Role::DefUse || op.role == ir::Role::Clobber ||
+                     (op.is_vreg() && (op.fixed().is_valid() || !op.part.is_whole())))
+            << ir::print(f, i);
+    }
+    spilling += f.vregs.size() > 30 ? 1 : 0;
+  }
+  EXPECT_GT(spilling, 30u);
+}
+
 TEST(Generator, SameSeedSameProgramOtherSeedOther) {
   for (const Profile p : profiles()) {
     const std::string a = ir::print(generate({.profile = p, .seed = 3})), b = ir::print(generate({.profile = p, .seed = 3}));

@@ -6,9 +6,9 @@
 namespace regduel::generate {
 namespace {
 
-constexpr std::array<std::string_view, kNumProfiles> kNames = {
+constexpr std::array<std::string_view, kNumProfiles + 1> kNames = {
     "straight", "loops",   "irreducible", "pressure",   "tuples",  "predicates", "uniform",   "tensor",      "calls", "copies",
-    "phis",     "guarded", "converted",   "mixed_size", "subregs", "cliffs",     "undefined", "constraints", "mix"};
+    "phis",     "guarded", "converted",   "mixed_size", "subregs", "cliffs",     "undefined", "constraints", "mix",   "plain"};
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::string_view name(Profile p) { return kNames[static_cast<std::size_t>(p)]; }
 std::optional<Profile> profile_from_name(std::string_view s) {
   for (const Profile p : profiles())
     if (name(p) == s) return p;
-  return std::nullopt;
+  return s == name(Profile::Plain) ? std::optional(Profile::Plain) : std::nullopt;
 }
 
 }  // namespace regduel::generate

@@ -28,9 +28,10 @@ enum class Profile : std::uint8_t {
   Undefined,    // reads that no definition reaches, on some path or on none
   Constraints,  // tied, early-clobber, def-use, fixed and precoloured operands
   Mix,          // one of the others (not Undefined), or a blend of two, by seed
+  Plain,        // 32-bit values and predicates, in blocks, without anything else: for an allocator that does not do much yet
 };
-inline constexpr int kNumProfiles = 19;
-[[nodiscard]] std::span<const Profile> profiles();  // in the order of the enumeration
+inline constexpr int kNumProfiles = 19;             // without Plain, which is for those who ask for it
+[[nodiscard]] std::span<const Profile> profiles();  // in the order of the enumeration, without Plain
 [[nodiscard]] std::string_view name(Profile p);     // "straight", "mixed_size", ...
 [[nodiscard]] std::optional<Profile> profile_from_name(std::string_view s);
 

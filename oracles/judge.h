@@ -69,7 +69,7 @@ struct Case {
   const ir::Target& target;
   ir::Limits limits;
   const ir::Claims* claims;            // null = no claims
-  bool is_believed_valid;              // an allocator made it, and it was not changed since (disagreement.h)
+  bool is_believed_valid;              // an allocator of ours made it, and it was not changed since (disagreement.h)
   const Measures* measures = nullptr;  // measure() of this case, if it is known already (quality.h); else null
 };
 

@@ -2,13 +2,10 @@
 #include "results/comparison.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <span>
 #include <tuple>
-
-#include <fmt/format.h>
 
 #include "base/random.h"
 
@@ -89,6 +86,13 @@ void adjust(std::span<Comparison> comparisons) {
 
 }  // namespace
 
+std::optional<Change> change_of(const Measure& measure, const ResultRow& older, const ResultRow& newer) {
+  const auto m = static_cast<std::size_t>(&measure - measures().data());
+  if (!older.figures[m] || !newer.figures[m]) return std::nullopt;
+  return Change{&older, &newer, *older.figures[m], *newer.figures[m],
+                log_ratio(*older.figures[m], *newer.figures[m], measure.offset)};
+}
+
 Comparison compare(const std::vector<ResultRow>& older, const std::vector<ResultRow>& newer, const CompareOptions& options) {
   Comparison c;
   const Matching matching(older, newer, options);
@@ -100,12 +104,12 @@ Comparison compare(const std::vector<ResultRow>& older, const std::vector<Result
     if (a.verdict != b.verdict) c.verdicts.push_back({&a, &b});
     if (a.verdict != "pass" || b.verdict != "pass") return;
     ++c.passed;
+    c.both.emplace_back(&a, &b);
     for (std::size_t m = 0; m < figures.size(); ++m) {
       if (!a.figures[m] || !b.figures[m]) continue;
       figures[m].push_back({*a.figures[m], *b.figures[m]});
-      if (&measures()[m] != by || *a.figures[m] == *b.figures[m]) continue;
-      c.worst.push_back({&a, &b, *a.figures[m], *b.figures[m], log_ratio(*a.figures[m], *b.figures[m], by->offset)});
     }
+    if (const auto change = change_of(*by, a, b); change && change->log_ratio != 0) c.worst.push_back(*change);
   });
   c.best = c.worst;
   keep_largest(c.worst, options.most, 1);
@@ -125,31 +129,5 @@ Comparison compare(const std::vector<ResultRow>& older, const std::vector<Result
 }
 
 void adjust_together(std::vector<Comparison>& comparisons) { adjust(comparisons); }
-
-std::expected<Gate, std::string> parse_gate(const std::string& text) {
-  const std::size_t at = text.find_first_of("<>");
-  const auto complaint = [&] {
-    return std::unexpected(fmt::format("expected MEASURE>PERCENT%, as weighted_spill_bytes>1%, found \"{}\"", text));
-  };
-  if (at == std::string::npos) return complaint();
-  Gate gate{find_measure(text.substr(0, at)), text[at] == '>', 0, text};
-  if (gate.measure == nullptr) {
-    std::string names;
-    for (const Measure& m : measures()) names += (names.empty() ? "" : ", ") + std::string(m.name);
-    return std::unexpected(fmt::format("no measure \"{}\" (there are {})", text.substr(0, at), names));
-  }
-  const char* const number = text.c_str() + at + 1;
-  char* end = nullptr;
-  gate.share = std::strtod(number, &end) / 100;
-  if (end == number || std::string_view(end) != "%" || !(gate.share >= 0 && gate.share < 1000)) return complaint();
-  return gate;
-}
-
-bool is_hit(const Gate& gate, const Comparison& c) {
-  return std::any_of(c.measures.begin(), c.measures.end(), [&](const MeasureComparison& m) {
-    if (m.measure != gate.measure || m.adjusted_p >= kAlpha) return false;
-    return gate.is_increase ? m.statistics.ratio > 1 + gate.share : m.statistics.ratio < 1 - gate.share;
-  });
-}
 
 }  // namespace regduel::results

@@ -12,8 +12,9 @@
 #pragma once
 
 #include <cstdint>
-#include <expected>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results/measure.h"
@@ -43,7 +44,8 @@ struct Change {
 };
 
 struct Comparison {
-  std::size_t pairs = 0, passed = 0;  // of the pairs: both passed
+  std::size_t pairs = 0, passed = 0;                                // of the pairs: both passed
+  std::vector<std::pair<const ResultRow*, const ResultRow*>> both;  // those: older, newer
   std::vector<VerdictChange> verdicts;
   std::vector<MeasureComparison> measures;     // those with is_compared, and those asked for, in their order
   std::size_t only_older = 0, only_newer = 0;  // rows
@@ -63,6 +65,12 @@ struct CompareOptions {
   bool across_knobs = false;  // pair rows whose configurations differ in their knobs
 };
 
+// By how much a measure of a pair changed; nothing where one side has no figure.
+[[nodiscard]] std::optional<Change> change_of(const Measure& measure, const ResultRow& older, const ResultRow& newer);
+
+// The p-value below which a change is called significant.
+inline constexpr double kAlpha = 0.05;
+
 // The results hold pointers into both lists. Cost: O(n log n), and that of the statistics.
 [[nodiscard]] Comparison compare(const std::vector<ResultRow>& older, const std::vector<ResultRow>& newer,
                                  const CompareOptions& options = {});
@@ -70,18 +78,5 @@ struct CompareOptions {
 // The p-values of all of them adjusted together: by chance alone, one of all these measures is below alpha in at most alpha of all
 // cases.
 void adjust_together(std::vector<Comparison>& comparisons);
-
-// A bound on a change for the worse: "weighted_spill_bytes>1%", or "occupancy_percent<2%".
-struct Gate {
-  const Measure* measure = nullptr;
-  bool is_increase = true;
-  double share = 0;  // 0.01 = 1%
-  std::string text;
-};
-// Why it is none, as an error.
-[[nodiscard]] std::expected<Gate, std::string> parse_gate(const std::string& text);
-// Beyond the bound, and the adjusted p is below kAlpha.
-inline constexpr double kAlpha = 0.05;
-[[nodiscard]] bool is_hit(const Gate& gate, const Comparison& comparison);
 
 }  // namespace regduel::results

@@ -9,7 +9,9 @@
 
 #include "base/bad_input.h"
 #include "duel/allocators.h"
+#include "duel/exec/exec_allocator.h"
 #include "ir/text/binary.h"
+#include "ir/text/text.h"
 #include "results/measure.h"
 
 namespace regduel::results {
@@ -85,6 +87,13 @@ std::optional<duel::Case> case_of(const Configuration& c) {
   return input;
 }
 
+std::optional<std::string> answered_case(const Configuration& configuration, const ir::Function& program) {
+  auto input = case_of(configuration);
+  if (!input) return std::nullopt;
+  input->program = program;
+  return content_hash(duel::encode_case(*input));
+}
+
 CaseResults results_of(const duel::Case& input, const std::string& source, const duel::Duel& duel, Content content) {
   CaseResults r;
   Blob bytes = ir::encode(input.program);
@@ -100,11 +109,18 @@ CaseResults results_of(const duel::Case& input, const std::string& source, const
                           verdict_of(b),
                           b.reason(),
                           {},
+                          {},
+                          {},
                           {}};
     for (const Measure& m : measures()) row.figures.push_back(b.program ? m.of(b) : std::nullopt);
     const std::vector<std::string> signatures = b.signatures();
     const std::vector<oracles::Finding> findings = b.findings();
     for (std::size_t k = 0; k < findings.size(); ++k) row.objections.emplace_back(signatures[k], findings[k].message);
+    if (b.program && !findings.empty() && duel::find_external(b.allocator) != nullptr)
+      if (const auto asked = answered_case(row.configuration, input.program)) {
+        row.answer = ir::print_file(*b.program);
+        row.answered_to = *asked;
+      }
     r.bouts.push_back(std::move(row));
   }
   return r;
@@ -146,6 +162,7 @@ void ResultTable::add(const CaseResults& results) {
     }
     for (const auto& [signature, message] : b.objections)
       db_.execute("INSERT OR IGNORE INTO objection VALUES(?, ?, ?, ?, ?)", run_, program, configuration, signature, message);
+    if (!b.answer.empty()) keep_answer(db_, b.answered_to, b.configuration.allocator, b.answer);
   }
 }
 
@@ -166,11 +183,13 @@ void ResultFile::add(const CaseResults& results) {
   committed_ = now;
 }
 
-void ResultFile::finish() {
+std::int64_t ResultFile::finish() {
+  if (allocations_ == 0) db_.execute("DELETE FROM run WHERE id = ?", run_);
   db_.execute("UPDATE run SET next = first + ?, allocations = ?, seconds = ? WHERE id = ?", cases_, allocations_,
               (microseconds_since_1970() - started_) / 1'000'000, run_);
   db_.execute("COMMIT");
   close_database(db_);
+  return allocations_ == 0 ? 0 : run_;
 }
 
 std::vector<StoredRun> read_runs(const std::string& path) {
@@ -191,7 +210,9 @@ std::vector<StoredRun> read_runs(const std::string& path) {
 std::vector<ResultRow> read_results(const std::string& path, std::int64_t run) {
   require_database(path);
   Sqlite db(path);
-  Sqlite::Statement which(db, "SELECT id FROM run WHERE id = ? OR ? = 0 ORDER BY id DESC LIMIT 1", run, run);
+  Sqlite::Statement which(
+      db, "SELECT id FROM run WHERE id = ? OR ? = 0 ORDER BY EXISTS(SELECT 1 FROM result WHERE run = id) DESC, id DESC LIMIT 1",
+      run, run);
   if (!which.step()) throw BadInput(fmt::format("error: {}: there is no run {} in it", path, run));
   const std::string select = fmt::format(
       "SELECT p.hash, p.name, p.source, c.allocator, c.knobs, c.target, c.limits, r.verdict, r.reason{} FROM result r "

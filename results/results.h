@@ -42,6 +42,8 @@ struct CaseResults {
     std::string verdict, reason;
     std::vector<std::optional<std::int64_t>> figures;             // in the order of measures()
     std::vector<std::pair<std::string, std::string>> objections;  // signature, message
+    std::string answer = {};       // of an external allocator, where judges object: the allocated program as text
+    std::string answered_to = {};  // the hash of answered_case(), where there is an answer
   };
   std::string hash, name, source;
   std::uint64_t instructions = 0;
@@ -52,6 +54,10 @@ struct CaseResults {
 enum class Content { Kept, MadeAgain };  // whether the program is stored, or its source says how to make it again
 //   source   where the program is from, as in the table
 [[nodiscard]] CaseResults results_of(const duel::Case& input, const std::string& source, const duel::Duel& duel, Content content);
+
+// What an external allocator was asked in a row: the program under its configuration. Its bytes name the answer (schema.h). nullopt as
+// of case_of().
+[[nodiscard]] std::optional<std::string> answered_case(const Configuration& configuration, const ir::Function& program);
 
 // The source of a program of the standard mix.
 [[nodiscard]] std::string mix_source(std::uint64_t seed, std::uint64_t index);
@@ -78,7 +84,8 @@ class ResultFile {
   // Opens or makes it. Throws BadInput, as all that follows does: not a database of ours, another format, no room.
   ResultFile(const std::string& path, const RunInfo& run);
   void add(const CaseResults& results);
-  void finish();
+  // The id of the run; 0 where it has no rows: then nothing is left of it.
+  std::int64_t finish();
 
  private:
   static constexpr int kBatch = 500;
@@ -105,7 +112,7 @@ struct ResultRow {
   std::vector<std::optional<std::int64_t>> figures;  // in the order of measures()
 };
 // All rows of the run, by hash and configuration. Throws BadInput: no such file, not a database of ours, no such run.
-//   run   its id; 0 = the last one
+//   run   its id; 0 = the last one that has rows
 [[nodiscard]] std::vector<ResultRow> read_results(const std::string& path, std::int64_t run = 0);
 
 // The program of a row of `program`: its content, or made again from its source. The error says why there is none: it was not kept,

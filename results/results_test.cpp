@@ -89,7 +89,7 @@ TEST_F(Results, WhatIsFinishedIsReadWhereNobodyCanWrite) {
   std::filesystem::permissions(folder, perms::owner_all);
   std::filesystem::remove_all(folder);
   EXPECT_EQ(rows, 2 * duel::all_duelists().size());
-  EXPECT_THAT(totals, testing::StartsWith("1 sessions"));
+  EXPECT_THAT(totals, testing::StartsWith("1 session over"));
   EXPECT_THAT(refusal, testing::EndsWith("attempt to write a readonly database"));
 }
 

@@ -32,6 +32,7 @@ constexpr const char* kTables[] = {
     "INTEGER, instructions INTEGER, found INTEGER)",
     "CREATE TABLE IF NOT EXISTS sighting(allocator TEXT, signature TEXT, message TEXT, count INTEGER, reduced INTEGER, input BLOB, "
     "first_seen INTEGER, last_seen INTEGER, PRIMARY KEY(allocator, signature))",
+    "CREATE TABLE IF NOT EXISTS answer(input TEXT, allocator TEXT, program TEXT, PRIMARY KEY(input, allocator)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS finding(bucket TEXT PRIMARY KEY, allocator TEXT, signature TEXT, decision TEXT, state TEXT, passes "
     "INTEGER, count INTEGER, instructions INTEGER, input BLOB, program TEXT, first_seen INTEGER, last_seen INTEGER)"};
 
@@ -89,7 +90,7 @@ void close_database(Sqlite& db) {
 
 void require_database(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) throw BadInput(fmt::format("error: {}: no such file", path));
+  if (!std::filesystem::exists(path, error)) throw BadInput(fmt::format("error: {}: No such file or directory", path));
   Sqlite db(path);
   check_format(db);
 }
@@ -117,6 +118,27 @@ std::int64_t begin_run(Sqlite& db, const RunInfo& info) {
   return db.last_id();
 }
 
+namespace {
+
+// A database that an older version has written, and that nothing is written to now, has no such table.
+bool has_answers(Sqlite& db, const std::string& schema) {
+  Sqlite::Statement table(db,
+                          fmt::format("SELECT 1 FROM {}sqlite_master WHERE type = 'table' AND name = 'answer'", schema).c_str());
+  return table.step();
+}
+
+}  // namespace
+
+void keep_answer(Sqlite& db, const std::string& input_hash, const std::string& allocator, const std::string& program) {
+  db.execute("INSERT OR REPLACE INTO answer VALUES(?, ?, ?)", input_hash, allocator, program);
+}
+
+std::optional<std::string> read_answer(Sqlite& db, const std::string& input_hash, const std::string& allocator) {
+  if (!has_answers(db, "")) return std::nullopt;
+  Sqlite::Statement row(db, "SELECT program FROM answer WHERE input = ? AND allocator = ?", input_hash, allocator);
+  return row.step() ? std::optional(row.text(0)) : std::nullopt;
+}
+
 void merge_runs(Sqlite& db) {
   db.execute(
       "INSERT INTO run(program, command, machine, started, seconds, mode, seed, first, next, allocations) SELECT program, command, "
@@ -139,6 +161,7 @@ void merge_runs(Sqlite& db) {
   take("result", "mine.id, mp.id, mc.id, t.verdict, t.reason" + columns_of_measures("t."), join_all);
   take("objection", "mine.id, mp.id, mc.id, t.signature, t.message", join_all);
   take("verdict", "mine.id, t.allocator, t.verdict, t.cases", join_run);
+  if (has_answers(db, "other.")) db.execute("INSERT OR IGNORE INTO answer SELECT input, allocator, program FROM other.answer");
   take("sample", "mine.id, t.time, t.next, t.inputs, t.features, t.edges, t.findings", join_run);
 }
 

@@ -17,6 +17,8 @@
 //   verdict(run, allocator, verdict, cases)   of a campaign: the sums over all its cases
 //   sample(run, time, next, inputs, features, edges, findings)   of a campaign: one row a second (since 1970): how far it is
 //   campaign(seed, mode, next)    programs [0, next) of this seed are done, and the next session goes on there
+//   answer(input, allocator, program)   the allocated programs, as RIR text, of external allocators that judges have objected to; input:
+//                              content_hash() of the bytes of the case (duel/case.h)
 //   input(hash, ...)              the corpus of campaigns (campaign/store.h)
 //   sighting(allocator, signature, ...), finding(bucket, ...)   what campaigns have found (campaign/store.h)
 //
@@ -24,6 +26,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "results/sqlite.h"
@@ -53,6 +56,10 @@ struct RunInfo {
 // Adds runs, programs, configurations, results and what belongs to them that the database `other`, attached under this name, has.
 // Rows that both have stay once; of one run the later copy counts.
 void merge_runs(Sqlite& db);
+
+// Rows of `answer`. Nothing where it was not kept, or an older version has written the file.
+void keep_answer(Sqlite& db, const std::string& input_hash, const std::string& allocator, const std::string& program);
+[[nodiscard]] std::optional<std::string> read_answer(Sqlite& db, const std::string& input_hash, const std::string& allocator);
 
 [[nodiscard]] std::int64_t microseconds_since_1970();
 

@@ -1,5 +1,7 @@
 // regduel alloc: one allocator on the functions of one file.
 
+#include <unistd.h>
+
 #include <array>
 
 #include <fmt/format.h>
@@ -13,6 +15,8 @@
 #include "cli/options.h"
 #include "cli/show/output.h"
 #include "cli/show/pass_log_text.h"
+#include "cli/show/spilled_values.h"
+#include "cli/show/terminal.h"
 #include "duel/allocators.h"
 #include "ir/text/text.h"
 #include "oracles/before.h"
@@ -36,7 +40,7 @@ struct Options {
   AllocatorOptions allocators;
   std::int64_t fuel = -1;
   bool ipra = false;
-  bool stats = false, verbose = false, warns_on_spills = false, trace = false, json = false, lower_spills = false;
+  bool stats = false, verbose = false, warns_on_spills = false, trace = false, json = false, lower_spills = false, spills = false;
   PassesOption passes;
   std::string proof;
 };
@@ -74,12 +78,46 @@ Json to_json(const oracles::SpillStatistics& s) {
   return fields;
 }
 
+Json to_json(const std::vector<SpilledValue>& values) {
+  Json list = Json::array();
+  for (const SpilledValue& v : values)
+    list.push_back({{"vreg", v.vreg.is_valid() ? Json(v.vreg.value) : Json(nullptr)},
+                    {"name", v.name},
+                    {"source", v.source},
+                    {"stores", v.stores},
+                    {"refills", v.refills},
+                    {"remats", v.remats},
+                    {"store_bytes", v.store_bytes},
+                    {"load_bytes", v.load_bytes},
+                    {"weighted_bytes", v.weighted_bytes},
+                    {"depth", v.depth},
+                    {"registers", v.registers}});
+  return list;
+}
+
 // One line that says which function failed, at which instruction, and why.
 std::string failure_text(const ir::Function& f, ir::AllocFailure failure) {
   if (failure.kind == ir::AllocFailure::Kind::Unsupported) failure.message.insert(0, "unsupported: ");
   if (failure.kind == ir::AllocFailure::Kind::Broken)
     failure.message.insert(0, fmt::format("harness/broken-{}: ", failure.category));
   return ir::failure_report(f, failure);
+}
+
+Json row_json(const Options& o, const std::string& function, const oracles::Measures& m, const oracles::SpillStatistics& spills,
+              std::int64_t in_use) {
+  return {{"function", function},
+          {"allocator", o.with},
+          {"limit", o.regs},
+          {"registers", m.registers[0]},
+          {"max_live", m.max_live[0]},
+          {"spill_store_bytes", m.spill_store_bytes},
+          {"spill_load_bytes", m.spill_load_bytes},
+          {"weighted_spill_bytes", m.weighted_spill_bytes},
+          {"stack_frame_bytes", m.local_frame_bytes},
+          {"stack_bytes_in_use", in_use},
+          {"instructions", m.instructions_after},
+          {"occupancy_percent", m.occupancy_percent},
+          {"statistics", to_json(spills)}};
 }
 
 int alloc(const Options& o) {
@@ -131,25 +169,21 @@ int alloc(const Options& o) {
     // Of lowered spill code what it stands for is counted.
     const auto raised = oracles::raise(p.function, allocation->program, target, options.limits);
     const ir::Function& counted = raised ? raised->program : allocation->program;
+    Json spilled;
     const oracles::SpillStatistics spills = oracles::spill_statistics(m, counted);
     const std::int64_t in_use = oracles::most_bytes_in_use(counted, ir::Cfg(counted), ir::MemSpace::Local);
     if (o.stats) stats[k] += statistics(p.function, o.with, m, spills, in_use);
+    if (o.spills) {
+      const std::vector<SpilledValue> values = spilled_values(p.function, counted);
+      stats[k] += values.empty() ? fmt::format("@{}: nothing is spilled or rematerialised\n", p.function.name)
+                                 : fmt::format("@{}\n{}", p.function.name, text_of(values, columns_of(STDERR_FILENO)));
+      spilled = to_json(values);
+    }
     if (o.verbose) stats[k] += fmt::format("regduel info    : {}\n", oracles::function_properties(p.function.name, spills));
     if (const auto warning = oracles::spill_warning(p.function.name, spills); warning && o.warns_on_spills)
       fmt::print(stderr, "regduel warning : {}\n", *warning);
-    list[k] = {{"function", p.function.name},
-               {"allocator", o.with},
-               {"limit", o.regs},
-               {"registers", m.registers[0]},
-               {"max_live", m.max_live[0]},
-               {"spill_store_bytes", m.spill_store_bytes},
-               {"spill_load_bytes", m.spill_load_bytes},
-               {"weighted_spill_bytes", m.weighted_spill_bytes},
-               {"stack_frame_bytes", m.local_frame_bytes},
-               {"stack_bytes_in_use", in_use},
-               {"instructions", m.instructions_after},
-               {"occupancy_percent", m.occupancy_percent},
-               {"statistics", to_json(spills)}};
+    list[k] = row_json(o, p.function.name, m, spills, in_use);
+    if (o.spills) list[k]["spilled_values"] = std::move(spilled);
     if (o.ipra && callees_first.is_known[k]) clobbers.add(p.function, allocation->program, target);
     result.functions[k] = std::move(allocation->program);
   }
@@ -183,6 +217,9 @@ Action declare_alloc(Arguments& a) {
          "Replace spills and refills by the instructions that compute their addresses and access memory; two registers "
          "are kept for addresses where the program spills");
   a.flag("--stats", o->stats, "Show registers, spills and copies, and the spill statistics in the lines of ptxas");
+  a.flag("--spills", o->spills,
+         "Show each value that is spilled or computed again: its line of the source, bytes, bytes times the weight of their block, "
+         "depth of loops, and with how many registers it would stay in one");
   a.flag("-v,--verbose", o->verbose, "Show the stack frame and spills of each function, as ptxas -v does");
   a.flag("--warn-on-spills", o->warns_on_spills,
          "Warn of each function whose registers are spilled to local memory, as ptxas does");

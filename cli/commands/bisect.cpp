@@ -10,6 +10,8 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/show/output.h"
+#include "duel/allocators.h"
+#include "duel/exec/exec_allocator.h"
 #include "duel/exec/words.h"
 #include "fuzz/campaign/reproducer.h"
 #include "fuzz/triage/bisect.h"
@@ -30,6 +32,12 @@ int bisect_command(const Options& o) {
   plant(o.planted);
   const fuzz::Failure failure =
       failure_shown({o.input, o.signature, o.with, false, "there is nothing to look for", o.allocators}, input);
+  if (const duel::ExecAllocator* const program = duel::find_external(failure.allocator);
+      program != nullptr && !program->hello().has_fuel)
+    throw BadInput(
+        fmt::format("{}: error: {} takes no decisions that can be counted: its hello has no \"fuel: yes\" "
+                    "(docs/own-allocator.md)",
+                    o.input, failure.allocator));
   const fuzz::BadDecision found = fuzz::first_bad_decision(input, failure);
   if (o.json) {
     print_json({{"command", "bisect"},

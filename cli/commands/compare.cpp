@@ -1,6 +1,8 @@
 // regduel compare: two sets of results held against each other, pair by pair: verdicts first, then each measure, then the cases
 // that changed most (results/comparison.h).
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -8,9 +10,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/counted.h"
 #include "cli/command.h"
+#include "cli/commands/compare_gates.h"
 #include "cli/options.h"
 #include "cli/show/output.h"
+#include "cli/show/terminal.h"
 #include "duel/exec/words.h"
 #include "fuzz/campaign/reproducer.h"
 #include "results/comparison.h"
@@ -25,7 +30,8 @@ using results::MeasureComparison;
 using results::ResultRow;
 
 struct Options {
-  std::vector<std::string> databases, runs, allocators, gates;
+  std::vector<std::string> databases, runs, allocators;
+  GateOptions gates;
   std::string by = "weighted_spill_bytes";
   std::size_t most = 10;
   bool across_knobs = false, json = false, markdown = false;
@@ -51,8 +57,10 @@ struct Section {
 Side read_side(const std::string& path, std::int64_t run) {
   const std::vector<results::StoredRun> runs = results::read_runs(path);
   if (runs.empty()) throw BadInput(fmt::format("error: {}: there are no runs in it", path));
+  const auto last = std::find_if(runs.rbegin(), runs.rend(), [](const results::StoredRun& r) { return r.rows > 0; });
+  if (run == 0 && last == runs.rend()) throw BadInput(fmt::format("error: {}: none of its runs has a result", path));
   const auto it =
-      run == 0 ? runs.end() - 1 : std::find_if(runs.begin(), runs.end(), [&](const results::StoredRun& r) { return r.id == run; });
+      run == 0 ? last.base() - 1 : std::find_if(runs.begin(), runs.end(), [&](const results::StoredRun& r) { return r.id == run; });
   if (it == runs.end()) {
     std::string ids;
     for (const results::StoredRun& r : runs) ids += fmt::format("{}{}", ids.empty() ? "" : ", ", r.id);
@@ -112,6 +120,14 @@ std::vector<Section> sections_of(const std::vector<std::string>& asked, const Si
   return sections;
 }
 
+// Allocators that the older run has, and that are compared with nothing.
+std::set<std::string> only_older(const Side& older, const std::vector<Section>& sections) {
+  std::set<std::string> names;
+  for (const ResultRow& r : older.rows) names.insert(r.configuration.allocator);
+  for (const Section& s : sections) names.erase(s.older);
+  return names;
+}
+
 // --- text ----------------------------------------------------------------------------------------------------------
 
 std::string number(double value) {
@@ -137,7 +153,7 @@ std::string case_text(const ResultRow& row) {
 std::vector<std::string> head() {
   return {"measure", "old", "new", "less", "same", "more", "change", "95% interval", "p", "effect", ""};
 }
-std::vector<std::string> cells_of(const MeasureComparison& m) {
+std::vector<std::string> cells_of(const MeasureComparison& m, double alpha) {
   const results::PairedStatistics& s = m.statistics;
   return {std::string(m.measure->name),
           fmt::format("{}", m.older_sum),
@@ -149,7 +165,7 @@ std::vector<std::string> cells_of(const MeasureComparison& m) {
           fmt::format("{} .. {}", share(s.low), share(s.high)),
           number(m.adjusted_p),
           fmt::format("{:+.2f}", s.effect),
-          m.adjusted_p < results::kAlpha ? "significant" : ""};
+          m.adjusted_p < alpha ? "significant" : ""};
 }
 
 std::vector<const MeasureComparison*> changed_measures(const Comparison& c) {
@@ -168,8 +184,9 @@ std::string unchanged_text(const Comparison& c, std::size_t changed) {
 }
 
 std::string counts_of(const Comparison& c) {
-  std::string text = fmt::format("{} pairs, of which both passed {}", c.pairs, c.passed);
-  if (c.only_older + c.only_newer > 0) text += fmt::format("; {} rows only old, {} only new", c.only_older, c.only_newer);
+  std::string text = fmt::format("{}, of which both passed {}", counted(c.pairs, "pair"), c.passed);
+  if (c.only_older + c.only_newer > 0)
+    text += fmt::format("; {} only old, {} only new", counted(c.only_older, "row"), c.only_newer);
   if (c.changed_inputs > 0) text += fmt::format(", {} of them with another input of the same name", c.changed_inputs);
   if (c.changed_knobs > 0) text += fmt::format(", {} of them with other knobs (--across-knobs pairs those)", c.changed_knobs);
   return text;
@@ -189,12 +206,26 @@ void print_verdicts(const Comparison& c, const std::string& database) {
   fmt::print("\n");
 }
 
+// "348 -> 648 (+82.42%)  switch_vm (corpus/ptx/switch_vm.ptx), sm_90 R=16"
+std::string change_text(const Change& c) {
+  return fmt::format("{} -> {} ({})  {}", c.older_figure, c.newer_figure, share(std::exp(c.log_ratio)), case_text(*c.newer));
+}
+
+void print_gates(const GateReport& gates, std::size_t most) {
+  for (const FailedGate& failed : gates.exceeded) {
+    fmt::print("BEYOND ITS GATE: {}\n", failed.text);
+    for (std::size_t k = 0; k < std::min(failed.programs.size(), most); ++k) fmt::print("  {}\n", change_text(failed.programs[k]));
+    if (failed.programs.size() > most) fmt::print("  and {} more\n", failed.programs.size() - most);
+  }
+  for (const std::string& why : gates.unjudged) fmt::print("NO GATE IS JUDGED: {}\n", why);
+  for (const std::string& gate : gates.kept) fmt::print("within its gate: {}\n", gate);
+  if (!gates.kept.empty() && !gates.fails()) fmt::print("no gate is exceeded\n");
+}
+
 void print_changes(const std::string& title, const std::vector<Change>& changes, const std::string& database) {
   if (changes.empty()) return;
   fmt::print("{}\n", title);
-  for (const Change& c : changes)
-    fmt::print("  {} -> {} ({})  {}\n      {}\n", c.older_figure, c.newer_figure, share(std::exp(c.log_ratio)), case_text(*c.newer),
-               reproduce(*c.newer, database));
+  for (const Change& c : changes) fmt::print("  {}\n      {}\n", change_text(c), reproduce(*c.newer, database));
   fmt::print("\n");
 }
 
@@ -207,17 +238,21 @@ void print_text(const Options& o, const Side& older, const Side& newer, const st
     print_verdicts(c, newer.path);
     const std::vector<const MeasureComparison*> changed = changed_measures(c);
     Table table(head());
-    for (const MeasureComparison* m : changed) table.row(cells_of(*m));
-    if (!changed.empty()) fmt::print("{}\n", table.text());
+    for (const MeasureComparison* m : changed) table.row(cells_of(*m, o.gates.alpha));
+    if (!changed.empty())
+      fmt::print("{}\n", table.text_within(columns_of(STDOUT_FILENO), {"effect", "same", "old", "new", "less", "more"}));
     fmt::print("{}\n\n", unchanged_text(c, changed.size()));
     print_changes(fmt::format("most more {}", o.by), c.worst, newer.path);
     print_changes(fmt::format("most less {}", o.by), c.best, newer.path);
   }
   fmt::print(
-      "old, new: sums over the pairs that both passed; less, same, more: pairs. change: of the geometric mean of the ratios, with "
-      "its\ninterval (bootstrap). p: Wilcoxon's signed-rank test, adjusted for the number of measures (Holm). effect: -1 all less, "
-      "1 "
-      "all more.\n");
+      "{}\n",
+      wrapped("old, new: sums over the pairs that both passed; less, same, more: pairs. change: of the geometric mean of the "
+              "ratios, with "
+              "its interval (bootstrap). p: Wilcoxon's signed-rank test, adjusted for the number of measures (Holm). effect: -1 "
+              "all less, 1 "
+              "all more.",
+              terminal_columns(STDOUT_FILENO) == 80 && columns_of(STDOUT_FILENO) == 0 ? 132 : terminal_columns(STDOUT_FILENO)));
 }
 
 // A character that means something in a cell of a table is written as itself.
@@ -228,22 +263,25 @@ std::string escaped(std::string text) {
 }
 
 void print_markdown(const Options& o, const Side& older, const Side& newer, const std::vector<Section>& sections,
-                    const std::vector<Comparison>& comparisons, const std::vector<std::string>& hits,
-                    const std::vector<std::string>& unjudged) {
+                    const std::vector<Comparison>& comparisons, const GateReport& gates) {
   const auto row = [](const std::vector<std::string>& cells) {
     std::string line = "|";
     for (const std::string& cell : cells) line += fmt::format(" {} |", cell);
     fmt::print("{}\n", line);
   };
   fmt::print("**old** {}  \n**new** {}\n\n", escaped(one_line_of(older)), escaped(one_line_of(newer)));
-  for (const std::string& hit : hits) fmt::print("- **beyond its gate:** {}\n", escaped(hit));
-  for (const std::string& section : unjudged)
-    fmt::print("- **no gate is judged:** {}: in no pair did both pass\n", escaped(section));
+  for (const FailedGate& failed : gates.exceeded) {
+    fmt::print("- **beyond its gate:** {}\n", escaped(failed.text));
+    for (std::size_t k = 0; k < std::min(failed.programs.size(), o.most); ++k)
+      fmt::print("  - {}\n", escaped(change_text(failed.programs[k])));
+  }
+  for (const std::string& why : gates.unjudged) fmt::print("- **no gate is judged:** {}\n", escaped(why));
+  for (const std::string& gate : gates.kept) fmt::print("- within its gate: {}\n", escaped(gate));
   for (std::size_t k = 0; k < sections.size(); ++k) {
     const Comparison& c = comparisons[k];
     fmt::print("\n### {}\n\n{}.\n\n", escaped(sections[k].title()), counts_of(c));
     if (!c.verdicts.empty()) {
-      fmt::print("**{} verdicts changed**\n\n", c.verdicts.size());
+      fmt::print("**{} changed**\n\n", counted(c.verdicts.size(), "verdict"));
       row({"old", "new", "program", "reproduce"});
       row({"---", "---", "---", "---"});
       for (std::size_t n = 0; n < std::min(c.verdicts.size(), kMostVerdicts); ++n)
@@ -260,7 +298,7 @@ void print_markdown(const Options& o, const Side& older, const Side& newer, cons
       row(rule);
     }
     for (const MeasureComparison* m : changed) {
-      std::vector<std::string> cells = cells_of(*m);
+      std::vector<std::string> cells = cells_of(*m, o.gates.alpha);
       const bool is_significant = !cells.back().empty();
       cells.pop_back();
       if (is_significant) cells[6] = "**" + cells[6] + "**";
@@ -298,12 +336,14 @@ Json json_of(const ResultRow& row, const std::string& database) {
           {"knobs", row.configuration.knobs},
           {"reproduce", reproduce(row, database)}};
 }
+Json json_of(const Change& c, const std::string& database) {
+  Json change = {{"old", c.older_figure}, {"new", c.newer_figure}, {"ratio", std::exp(c.log_ratio)}};
+  change.update(json_of(*c.newer, database));
+  return change;
+}
 Json json_of(const std::vector<Change>& changes, const std::string& database) {
   Json list = Json::array();
-  for (const Change& c : changes) {
-    list.push_back({{"old", c.older_figure}, {"new", c.newer_figure}, {"ratio", std::exp(c.log_ratio)}});
-    list.back().update(json_of(*c.newer, database));
-  }
+  for (const Change& c : changes) list.push_back(json_of(c, database));
   return list;
 }
 Json json_of(const Section& section, const Comparison& c, const std::string& database) {
@@ -348,14 +388,8 @@ int compare_command(const Options& o) {
   options.most = o.most;
   options.across_knobs = o.across_knobs;
   options.by = results::find_measure(o.by);
-  std::vector<results::Gate> gates;
-  for (const std::string& text : split_list(o.gates)) {
-    auto gate = results::parse_gate(text);
-    if (!gate) throw BadInput(fmt::format("--gate: {}", gate.error()));
-    options.also.push_back(gate->measure);
-    gates.push_back(std::move(*gate));
-  }
-  if (!o.gates.empty() && gates.empty()) throw BadInput("--gate: expected MEASURE>PERCENT%, found nothing");
+  const Gates gates(o.gates);
+  options.also = gates.measures();
   const auto [older, newer] = read_sides(o, allocators.size());
   const bool is_one_run = older.path == newer.path && older.run.id == newer.run.id;
   const std::vector<Section> sections = sections_of(allocators, older, newer, is_one_run);
@@ -367,14 +401,16 @@ int compare_command(const Options& o) {
   }
   results::adjust_together(comparisons);
 
-  std::vector<std::string> hits, unjudged;  // unjudged: gates, but nothing to hold them against
+  std::vector<std::string> titles;
   bool fails_now = false;
   for (std::size_t k = 0; k < sections.size(); ++k) {
-    for (const results::Gate& g : gates)
-      if (is_hit(g, comparisons[k])) hits.push_back(fmt::format("{}: {}", sections[k].title(), g.text));
-    if (!gates.empty() && comparisons[k].passed == 0) unjudged.push_back(sections[k].title());
+    titles.push_back(sections[k].title());
     for (const results::VerdictChange& v : comparisons[k].verdicts) fails_now = fails_now || v.newer->verdict == "fail";
   }
+  GateReport report = gates.judge(comparisons, titles);
+  if (!gates.empty() && allocators.empty())
+    for (const std::string& name : only_older(older, sections))
+      report.unjudged.push_back(fmt::format("{}: has results in the older run alone (--allocators names those to compare)", name));
   if (o.json) {
     Json list = Json::array();
     for (std::size_t k = 0; k < sections.size(); ++k) list.push_back(json_of(sections[k], comparisons[k], newer.path));
@@ -382,18 +418,15 @@ int compare_command(const Options& o) {
                 {"old", json_of(older)},
                 {"new", json_of(newer)},
                 {"comparisons", list},
-                {"gates_hit", hits},
-                {"gates_unjudged", unjudged},
+                {"gates", json_of(report, [&](const Change& c) { return json_of(c, newer.path); })},
                 {"fails_now", fails_now}});
   } else if (o.markdown) {
-    print_markdown(o, older, newer, sections, comparisons, hits, unjudged);
+    print_markdown(o, older, newer, sections, comparisons, report);
   } else {
     print_text(o, older, newer, sections, comparisons);
-    for (const std::string& hit : hits) fmt::print("BEYOND ITS GATE: {}\n", hit);
-    for (const std::string& section : unjudged) fmt::print("NO GATE IS JUDGED: {}: in no pair did both pass\n", section);
-    if (!gates.empty() && hits.empty() && unjudged.empty()) fmt::print("no gate is exceeded\n");
+    print_gates(report, o.most == 0 ? results::CompareOptions().most : o.most);
   }
-  return fails_now || !hits.empty() || !unjudged.empty() ? kExitFinding : 0;
+  return fails_now || report.fails() ? kExitFinding : 0;
 }
 
 }  // namespace
@@ -410,9 +443,7 @@ Action declare_compare(Arguments& a) {
   for (const results::Measure& m : results::measures()) names.emplace_back(m.name);
   a.option("--by", &o->by, "Measure by which the most changed programs are listed").one_of(names).shows_default();
   a.option("--most", &o->most, "How many of those").shows_default();
-  a.option("--gate", &o->gates,
-           "MEASURE>N%: exit status 1 where the measure has grown by more than that, significantly; MEASURE<N%: has shrunk. "
-           "Several: comma-separated, or repeated");
+  o->gates.add_to(a);
   a.flag("--across-knobs", o->across_knobs, "Pair programs whose knobs differ: of two runs with another knob each");
   a.flag("--markdown", o->markdown, "As a comment on a pull request");
   a.flag("--json", o->json, "One JSON document");
@@ -420,7 +451,7 @@ Action declare_compare(Arguments& a) {
       "Programs are paired by their contents and configuration (allocator, knobs, target, limits); programs that changed are "
       "counted "
       "apart.\n"
-      "Exit status 1: a gate is exceeded, or has nothing to be held against, or an allocation that passed before fails now.\n"
+      "Exit status 1: a gate is exceeded, or cannot be judged (too few pairs), or an allocation that passed before fails now.\n"
       "Examples:  regduel duel --random 2000 --db r.sqlite         before the change, and again after it; then\n"
       "           regduel compare r.sqlite --runs 1,2 --gate 'weighted_spill_bytes>1%'\n"
       "           regduel compare old.sqlite new.sqlite --markdown\n"

@@ -1,5 +1,7 @@
 // regduel duel: every allocator on every program at every limit, judged, as a table.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -8,21 +10,19 @@
 #include <fmt/ranges.h>
 
 #include "cli/command.h"
-#include "cli/finding.h"
+#include "cli/commands/duel_run.h"
 #include "cli/function_names.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/parallel.h"
 #include "cli/show/output.h"
-#include "cli/show/tally_text.h"
+#include "cli/show/terminal.h"
 #include "cli/this_run.h"
 #include "duel/allocators.h"
 #include "duel/duel.h"
-#include "fuzz/campaign/tally.h"
 #include "generate/generator.h"
 #include "oracles/calls/calls.h"
 #include "oracles/completeness.h"
-#include "oracles/judge.h"
 #include "oracles/quality/max_live.h"
 #include "results/results.h"
 
@@ -37,16 +37,15 @@ struct Options {
   AbiOption abi;
   KnobOptions knobs;
   AllocatorOptions allocators;
+  std::optional<std::int64_t> number;  // --random
   std::int64_t random = 0;
   std::string profile;
   std::uint64_t seed = 1;
   int size = 0;
   int jobs = 0;
-  std::string save_to = "findings";
-  std::string database;
+  DuelOutput shown;
   bool metamorphic = false;
   bool demangle = false;
-  bool json = false;
 };
 
 // A program and what came of it at each limit.
@@ -55,67 +54,6 @@ struct PlayedProgram {
   std::vector<ir::Limits> limits;
   std::vector<duel::Duel> duels;
 };
-
-// Throws BadInput for a knob that none of them has.
-duel::Knobs parse_knobs(const KnobOptions& options, const std::vector<const ir::Allocator*>& duelists) {
-  duel::Knobs knobs = options.settings(duelists);
-  for (const auto& [knob, value] : knobs) {
-    bool known = false;
-    for (const ir::Allocator* a : duelists)
-      for (const ir::KnobInfo& k : a->knobs()) known = known || k.name == knob;
-    if (!known) throw BadInput(fmt::format("--knob {}: no allocator here has such a knob", knob));
-  }
-  return knobs;
-}
-
-Json row_json(const std::string& file, const duel::Case& input, const duel::Duel& d, const duel::Bout& b) {
-  const ir::Function& shown = b.program ? *b.program : input.program;
-  Json findings = Json::array();
-  for (const oracles::Finding& f : b.findings()) findings.push_back(to_json(f, shown));
-  Json row = {{"file", file},
-              {"function", input.program.name},
-              {"allocator", b.allocator},
-              {"limit", input.limits.of(ir::RegFile::R)},
-              {"registers", nullptr},
-              {"max_live", nullptr},
-              {"threads", input.program.threads},
-              {"warps_per_sm", nullptr},
-              {"occupancy_percent", nullptr},
-              {"spill_store_bytes", nullptr},
-              {"spill_load_bytes", nullptr},
-              {"weighted_spill_bytes", nullptr}};
-  if (b.program) {
-    row["registers"] = b.measures.registers[0];
-    row["max_live"] = b.measures.max_live[0];
-    row["warps_per_sm"] = b.measures.warps_per_sm;
-    row["occupancy_percent"] = b.measures.occupancy_percent;
-    row["spill_store_bytes"] = b.measures.spill_store_bytes;
-    row["spill_load_bytes"] = b.measures.spill_load_bytes;
-    if (b.measures.weighted_spill_bytes) row["weighted_spill_bytes"] = *b.measures.weighted_spill_bytes;
-  }
-  if (!b.notes.empty()) row["notes"] = b.notes;
-  row["verdict"] = oracles::name(b.verdict());
-  row["reason"] = b.reason();
-  row["findings"] = findings;
-  for (const duel::MetamorphicBout& m : d.metamorphic)
-    if (m.allocator == b.allocator) row["metamorphic"] = to_json(m.metamorphic, shown);
-  row["seconds"] = b.seconds;
-  return row;
-}
-
-// The verdict of one row of the table: one word where all agree.
-std::string verdict_cell(const duel::Duel& d) {
-  std::string cell;
-  for (const duel::Bout& b : d.bouts) {
-    std::string word(oracles::name(b.verdict()));
-    if (b.verdict() == oracles::Verdict::Skipped) word = b.reason();
-    if (b.verdict() == oracles::Verdict::Fail && !b.findings().empty())
-      word += fmt::format(" ({}/{})", b.findings()[0].judge, b.findings()[0].category);
-    if (b.verdict() == oracles::Verdict::Inconclusive) word += fmt::format(" ({})", b.reason());
-    if (cell.find(word) == std::string::npos) cell += (cell.empty() ? "" : ", ") + word;
-  }
-  return cell;
-}
 
 // At which limits of the general register file programs are played.
 class ChosenLimits {
@@ -224,19 +162,19 @@ class WholeFiles {
   }
 
   // Takes the programs in their order.
-  void add(std::size_t k, bool is_weak, PlayedProgram played, Findings& findings) {
+  void add(std::size_t k, bool is_weak, PlayedProgram played, DuelRun& run) {
     if (!is_judged_[k]) return;
     functions_.push_back(std::move(played));
     are_weak_.push_back(is_weak);
     if (k != last_[k]) return;
     for (std::size_t m = 0; m < functions_[0].limits.size(); ++m)
-      for (std::size_t d = 0; d < functions_[0].duels[m].bouts.size(); ++d) judge(m, d, findings);
+      for (std::size_t d = 0; d < functions_[0].duels[m].bouts.size(); ++d) judge(m, d, run);
     functions_.clear();
     are_weak_.clear();
   }
 
  private:
-  void judge(std::size_t limit, std::size_t duelist, Findings& findings) {
+  void judge(std::size_t limit, std::size_t duelist, DuelRun& run) {
     std::vector<oracles::FunctionOfFile> file;
     for (std::size_t k = 0; k < functions_.size(); ++k) {
       const PlayedProgram& f = functions_[k];
@@ -252,7 +190,7 @@ class WholeFiles {
       whole.program = b.program;
       whole.report.results.push_back(results[k]);
       functions_[k].input.limits = functions_[k].limits[limit];
-      findings.add(functions_[k].input, whole);
+      run.object(functions_[k].input, whole);
     }
   }
 
@@ -262,33 +200,37 @@ class WholeFiles {
   std::vector<bool> are_weak_;
 };
 
+// The functions of the input, and the target of each. A file of a directory that cannot be played is left out, with a complaint; a file
+// that was named has to be playable.
+std::vector<Program> playable_programs(const Options& o, std::vector<const ir::Target*>& targets,
+                                       std::vector<std::string>& unreadable) {
+  std::vector<Program> programs;
+  for (const std::string& path : o.inputs)
+    for (Program& p : load_all({path}, o.abi.name(), &unreadable)) try {
+        require_phase({p}, ir::Phase::Virtual);
+        targets.push_back(&o.target.resolve(p.function, p.file));
+        programs.push_back(std::move(p));
+      } catch (const BadInput& e) {
+        if (!is_directory(path)) throw;
+        unreadable.emplace_back(e.what());
+      }
+  for (const std::string& complaint : unreadable) warn(complaint);
+  if (programs.empty()) throw BadInput("error: there is no function in the input");
+  return programs;
+}
+
 // Programs from files: a row for each program and limit.
 int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelists, const duel::Knobs& knobs) {
   const ChosenLimits limits(o.regs, o.target);
-  std::vector<Program> programs = load_all(o.inputs, o.abi.name());
-  require_phase(programs, ir::Phase::Virtual);
-  if (programs.empty()) throw BadInput("error: there is no function in the input");
+  std::vector<std::string> unreadable;
   std::vector<const ir::Target*> targets;
-  for (Program& p : programs) targets.push_back(&o.target.resolve(p.function, p.file));
-  std::vector<ColumnGroup> columns = {{"", {"function", "limit", "MaxLive"}}};
-  for (const ir::Allocator* a : duelists) columns.push_back({std::string(a->name()), {"registers", "warps", "stores", "loads"}});
-  columns.push_back({"", {"verdict"}});
-  Table table = Table::grouped(std::move(columns));
-  // Rows are shown as they come. Bytes and verdicts may be wider than is thought here: their columns get wider then.
-  std::vector<std::string> widest = {"", "255", "1000"};
-  for (const Program& p : programs) {
-    const std::string name = o.demangle ? demangled(p.function.name) : p.function.name;
-    if (name.size() > widest[0].size()) widest[0] = name;
-  }
-  for (std::size_t k = 0; k < duelists.size(); ++k) widest.insert(widest.end(), {"255", "64", "100000", "100000"});
-  widest.emplace_back("inconclusive");
-  Findings findings(o.save_to);
+  std::vector<Program> programs = playable_programs(o, targets, unreadable);
+  std::size_t longest_name = 0;
+  for (const Program& p : programs)
+    longest_name = std::max(longest_name, (o.demangle ? demangled(p.function.name) : p.function.name).size());
+  DuelRun run(o.shown, duelists, this_run(), "duel", static_cast<std::int64_t>(programs.size() * limits.count()));
+  DuelTable table(duelists, longest_name);
   WholeFiles whole_files(programs);
-  fuzz::Tally tally(duelists);
-  std::optional<results::ResultFile> file;
-  if (!o.database.empty()) file.emplace(o.database, this_run());
-  Json rows = Json::array();
-  Progress progress("duel", static_cast<std::int64_t>(programs.size() * limits.count()));
   const std::function<PlayedProgram(std::int64_t)> work = [&](std::int64_t k) {
     const auto at = static_cast<std::size_t>(k);
     duel::Case input{targets[at], {}, knobs, std::move(programs[at].function)};
@@ -296,41 +238,21 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
     return play(std::move(input), limits.given(*targets[at]), duelists, o.metamorphic);
   };
   const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
+    const std::string& file = programs[static_cast<std::size_t>(k)].file;
     for (std::size_t m = 0; m < r.duels.size(); ++m) {
-      const duel::Duel& d = r.duels[m];
       r.input.limits = r.limits[m];
-      std::vector<std::string> cells = {m > 0        ? ""
-                                        : o.demangle ? demangled(r.input.program.name)
-                                                     : r.input.program.name,
-                                        fmt::format("{}", r.input.limits.of(ir::RegFile::R)), ""};
-      for (const duel::Bout& b : d.bouts) {
-        if (b.program) cells[2] = fmt::format("{}", b.measures.max_live[0]);
-        cells.push_back(b.program ? fmt::format("{}", b.measures.registers[0]) : "-");
-        cells.push_back(b.program ? fmt::format("{}", b.measures.warps_per_sm) : "-");
-        cells.push_back(b.program ? fmt::format("{}", b.measures.spill_store_bytes) : "-");
-        cells.push_back(b.program ? fmt::format("{}", b.measures.spill_load_bytes) : "-");
-        if (o.json) rows.push_back(row_json(programs[static_cast<std::size_t>(k)].file, r.input, d, b));
-        if (b.verdict() == oracles::Verdict::Fail) findings.add(r.input, b);
-      }
-      cells.push_back(verdict_cell(d));
-      table.row(std::move(cells));
-      if (!o.json) progress.say(table.next(widest));
-      tally.add(r.input, d);
-      if (file) file->add(results::results_of(r.input, programs[static_cast<std::size_t>(k)].file, d, results::Content::Kept));
-      if (!limits.hang_on_program()) progress.step();
+      const std::string name = m > 0 ? "" : o.demangle ? demangled(r.input.program.name) : r.input.program.name;
+      if (!o.shown.json) run.say(table.rows_of(name, r.input, r.duels[m]));
+      run.add(r.input, r.duels[m], {file, file, results::Content::Kept, std::nullopt});
+      if (!limits.hang_on_program()) run.step();
     }
-    if (limits.hang_on_program()) progress.step();
-    else whole_files.add(static_cast<std::size_t>(k), programs[static_cast<std::size_t>(k)].is_weak, std::move(r), findings);
-    return true;
+    if (limits.hang_on_program()) run.step();
+    else whole_files.add(static_cast<std::size_t>(k), programs[static_cast<std::size_t>(k)].is_weak, std::move(r), run);
+    return !run.is_interrupted();
   };
   in_order<PlayedProgram>(static_cast<std::int64_t>(programs.size()), resolve_jobs(o.jobs), work, take);
-  progress.done();
-  if (file) file->finish();
-  if (o.json) print_json({{"command", "duel"}, {"results", rows}, {"summary", json_of(tally)}, {"findings", findings.json()}});
-  else
-    fmt::print("\nwarps: of an SM at the block size; stores, loads: bytes of spill stores and refills\n{}{}", text_of(tally),
-               findings.text());
-  return findings.distinct() > 0 ? kExitFinding : 0;
+  const std::string legend = "warps: of an SM at the block size; stores, loads: bytes of spill stores and refills";
+  return run.finish("\n" + wrapped(legend, columns_of(STDOUT_FILENO)) + "\n", std::nullopt, unreadable);
 }
 
 // Random programs: a summary; with --json also a row for each.
@@ -361,48 +283,28 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
     if (limits.hang_on_program()) return play_own_limits(std::move(c), limits, duelists, o.metamorphic);
     return play(std::move(c), std::move(all), duelists, o.metamorphic);
   };
-  Findings findings(o.save_to);
-  fuzz::Tally tally(duelists);
   const std::string mix = fmt::format("{}, seed {}", standard ? "standard mix" : o.profile.empty() ? "mix" : o.profile, o.seed);
-  results::RunInfo run = this_run();
-  run.seed = o.seed;
-  std::optional<results::ResultFile> file;
-  if (!o.database.empty()) file.emplace(o.database, run);
-  Json rows = Json::array();
-  Progress progress("random duels", o.random * static_cast<std::int64_t>(limits.count()));
+  results::RunInfo info = this_run();
+  info.seed = o.seed;
+  DuelRun run(o.shown, duelists, info, "random duels", o.random * static_cast<std::int64_t>(limits.count()));
   const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
+    const std::string source =
+        standard ? results::mix_source(o.seed, static_cast<std::uint64_t>(k)) : fmt::format("{}, case {}", mix, k);
     for (std::size_t m = 0; m < r.duels.size(); ++m) {
       r.input.limits = r.limits[m];
-      for (const duel::Bout& b : r.duels[m].bouts) {
-        if (b.verdict() == oracles::Verdict::Fail) findings.add(r.input, b);
-        if (!o.json) continue;
-        rows.push_back(row_json("", r.input, r.duels[m], b));
-        rows.back()["case"] = k;
-      }
-      tally.add(r.input, r.duels[m]);
-      const std::string source =
-          standard ? results::mix_source(o.seed, static_cast<std::uint64_t>(k)) : fmt::format("{}, case {}", mix, k);
-      const results::Content content = standard ? results::Content::MadeAgain : results::Content::Kept;
-      if (file) file->add(results::results_of(r.input, source, r.duels[m], content));
-      if (!limits.hang_on_program()) progress.step(1, fmt::format("findings {}", findings.distinct()));
+      run.add(r.input, r.duels[m], {"", source, standard ? results::Content::MadeAgain : results::Content::Kept, k});
+      if (!limits.hang_on_program()) run.step();
     }
-    if (limits.hang_on_program()) progress.step(1, fmt::format("findings {}", findings.distinct()));
-    return true;
+    if (limits.hang_on_program()) run.step();
+    return !run.is_interrupted();
   };
   in_order<PlayedProgram>(o.random, resolve_jobs(o.jobs), work, take);
-  progress.done();
-  if (file) file->finish();
-  if (o.json)
-    print_json(
-        {{"command", "duel"}, {"seed", o.seed}, {"results", rows}, {"summary", json_of(tally)}, {"findings", findings.json()}});
-  else fmt::print("{}{}", text_of(tally), findings.text());
-  return findings.distinct() > 0 ? kExitFinding : 0;
+  return run.finish("", o.seed, {});
 }
 
 int duel_command(const Options& o) {
   const auto duelists = o.allocators.duelists(o.with);
-  const duel::Knobs knobs = parse_knobs(o.knobs, duelists);
-  if (o.random < 0 || o.random > 1'000'000'000) throw BadInput("--random: expected 1 to 1000000000");
+  const duel::Knobs knobs = o.knobs.settings(duelists);
   check_size(o.size);
   if (o.size != 0 && o.random == 0) throw BadInput("--size: of random programs, with --random N");
   if ((o.random > 0) != o.inputs.empty()) throw BadInput("give either files or directories, or --random N");
@@ -424,27 +326,34 @@ Action declare_duel(Arguments& a) {
   o->target.add_to(a);
   o->abi.add_to(a);
   o->knobs.add_to(a, "Set a knob (regduel knobs), NAME=VALUE or ID=VALUE, for the allocators that have it; repeatable");
-  a.option("--random", &o->random,
+  a.option("--random", &o->number,
            "Instead of files: N random programs; the standard mix unless --profile, --regs, --limit, --sm, --target or "
            "--size say otherwise");
   a.option("--profile", &o->profile, "Profile of the random programs (regduel gen --help), or all, in turn");
   add_seed(a, o->seed, "Seed of the random programs");
   a.option("--size", &o->size, "Instructions of a random program, approximately; 0 = drawn from the seed");
   add_jobs(a, o->jobs, "Threads, 0 = one a core; the output is the same for any number, times apart");
-  a.option("--save", &o->save_to, "Directory for reproducers of findings").shows_default();
+  a.option("--findings", &o->shown.findings, "Directory for reproducers of findings").shows_default();
+  a.option("--save", &o->shown.findings, "The old name of --findings").hidden();
   a.flag("--metamorphic", o->metamorphic,
          "Ask each allocator again about variants of each program (other numbers, names, order of blocks, dead code, "
          "one register more): a change of verdict is a finding. Takes about ten times as long");
-  a.option("--db", &o->database,
+  a.option("--db", &o->shown.database,
            "SQLite file that gets a run of results: a row a program, allocator and limit, with all measures (regduel compare)");
   a.flag("--demangle", o->demangle, "Names of functions in the table as in the source: k(int) for _Z1ki");
-  a.flag("--json", o->json, "One JSON document");
+  a.flag("--json", o->shown.json, "One JSON document");
   a.footer(
-      "Exit status 1: a judge objected. An impossible limit is skipped, once a judge has proved it.\n"
+      "Exit status 1: a judge objected; 2: no judge did, and a file of a directory could not be read. An impossible limit is "
+      "skipped, once a judge has proved it.\n"
       "Examples:  regduel duel --regs 24,32,64,255 corpus/ptx\n"
       "           regduel duel --random 2000 --seed 1\n"
       "           regduel duel --random 500 --with exec:'python3 example/linear_scan.py',briggs");
-  return [o] { return duel_command(*o); };
+  return [o] {
+    if (o->number && (*o->number < 1 || *o->number > 1'000'000'000))
+      throw BadInput(fmt::format("--random: expected 1 to 1000000000, found {}", *o->number));
+    o->random = o->number.value_or(0);
+    return duel_command(*o);
+  };
 }
 
 }  // namespace regduel::cli

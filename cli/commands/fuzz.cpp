@@ -4,10 +4,12 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/io.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -27,10 +29,10 @@ namespace {
 struct Options {
   std::string time, suppressions;
   std::int64_t runs = 0;
-  std::vector<std::string> with, regs, seeds, planted;
+  std::vector<std::string> with, regs, seeds, planted, gaps;
   fuzz::CampaignOptions campaign;
   AllocatorOptions allocators;
-  bool json = false;
+  bool json = false, is_quiet = false;
 };
 
 // "60s", "10m", "2h" or seconds.
@@ -61,11 +63,25 @@ std::vector<fuzz::Suppression> load_suppressions(const std::string& path) {
   return std::move(*list);
 }
 
+std::vector<fuzz::Gap> gaps_of(const std::vector<std::string>& items, std::span<const ir::Allocator* const> duelists) {
+  std::vector<fuzz::Gap> gaps;
+  for (const std::string& item : items) {
+    auto gap = fuzz::parse_gap(item);
+    if (!gap) throw BadInput(fmt::format("--gap: {}", gap.error()));
+    for (const std::string& name : {gap->worse, gap->better})
+      if (std::ranges::none_of(duelists, [&](const ir::Allocator* a) { return a->name() == name; }))
+        throw BadInput(fmt::format("--gap: {} is not among the allocators of --with", name));
+    gaps.push_back(std::move(*gap));
+  }
+  return gaps;
+}
+
 int fuzz_command(const Options& o) {
   fuzz::CampaignOptions c = o.campaign;
   plant(o.planted);
   const std::vector<const ir::Allocator*> duelists = o.allocators.duelists(o.with);
   c.duelists = duelists;
+  c.gaps = gaps_of(o.gaps, c.duelists);
   c.registers = parse_registers(o.regs);
   if (c.metamorphic < 0 || c.metamorphic > 100)
     throw BadInput(fmt::format("--metamorphic: expected 0 to 100, found {}", c.metamorphic));
@@ -85,7 +101,7 @@ int fuzz_command(const Options& o) {
 
   const fuzz::CampaignResult r = [&] {
     const Interrupt interrupt;
-    Screen screen;
+    Screen screen(o.is_quiet);
     return fuzz::run_campaign(c, [&](const fuzz::CampaignStatus& status) {
       screen.show(status);
       return !interrupt.is_asked_for();
@@ -116,13 +132,25 @@ int fuzz_command(const Options& o) {
                 {"suppressed", r.suppressed},
                 {"lost_workers", r.lost_workers},
                 {"findings", fuzz::json_of(r.found)},
+                {"known_findings", fuzz::json_of(r.known)},
+                {"observations", fuzz::json_of(r.observed)},
+                {"earlier",
+                 {{"sessions", r.earlier.sessions},
+                  {"programs", r.earlier.programs},
+                  {"findings", r.earlier.findings},
+                  {"not_understood", r.earlier.not_understood},
+                  {"left_alone", r.earlier.left_alone},
+                  {"absent", r.earlier.absent}}},
                 {"seconds", r.seconds},
                 {"duels_per_second", rate}});
   } else {
-    fmt::print("{}{}{} findings{}{} in {:.0f} s, {:.0f} duels/s\n", text_of(r.tally), fuzz::text_of(r.found), r.found.size(),
-               r.suppressed > 0 ? fmt::format(" ({} more cases are suppressed)", r.suppressed) : "",
+    fmt::print("{}{}{}{}{}{}{}{} in {:.0f} s, {:.0f} duels/s\n", text_of(r.tally), fuzz::text_of(r.observed, "observation"),
+               fuzz::text_of(r.found, "finding"), counted(r.found.size(), r.earlier.sessions > 0 ? "new finding" : "finding"),
+               r.known.empty() ? "" : fmt::format(", {} of earlier sessions", r.known.size()),
+               o.gaps.empty() ? "" : ", " + counted(r.observed.size(), "observation"),
+               r.suppressed > 0 ? fmt::format(" ({} suppressed)", counted(r.suppressed, "more case")) : "",
                r.is_interrupted ? " (interrupted)" : "", r.seconds, rate);
-    if (!c.is_mix) fmt::print("corpus: {} inputs that show {} features\n", r.inputs, r.features);
+    if (!c.is_mix) fmt::print("corpus: {} that show {}\n", counted(r.inputs, "input"), counted(r.features, "feature"));
     if (!c.db.empty()) fmt::print("{}: {}\n", c.db, r.totals);
   }
   return !r.found.empty() ? kExitFinding : is_harness_broken ? kExitInternal : 0;
@@ -142,7 +170,8 @@ Action declare_fuzz(Arguments& a) {
       .shows_default();
   add_seed(a, c.seed, "Another seed, another stream of programs");
   add_jobs(a, c.jobs, "Worker processes, 0 = one a core");
-  a.option("--corpus", &c.directory, "Directory for the reproducers of findings").shows_default();
+  a.option("--findings", &c.directory, "Directory for the reproducers of findings").shows_default();
+  a.option("--corpus", &c.directory, "The old name of --findings").hidden();
   a.option("--db", &c.db,
            "SQLite file with all of the campaign: corpus, findings, results, rates, what was judged by which version; the same "
            "seed goes on where it stopped");
@@ -168,8 +197,14 @@ Action declare_fuzz(Arguments& a) {
   a.option("--reduce-budget", &c.reduce_budget, "How much to spend on reducing a case (regduel reduce --help)").shows_default();
   a.option("--suppress", &o->suppressions,
            "File of known findings to go past, a line each: ALLOCATOR SIGNATURE until YYYY-MM-DD  # why (* = anything)");
+  a.option("--gap", &o->gaps,
+           "A difference of quality to look for: WORSE/BETTER:FIGURE>=RATIO (regduel reduce --help); repeatable. Selection climbs "
+           "the ratio. "
+           "What has it is an observation, kept, reduced and told apart as findings are");
+  a.flag("--gap-is-finding", c.is_gap_finding, "Exit status 1 where there is one");
   a.option("--plant", &o->planted, "Planted bugs to switch on, comma-separated: is the campaign any good? (build preset zoo)");
   a.option("--log", &c.log, "File to which a JSON line is added for every new input and failure, as soon as it is seen");
+  a.flag("--quiet", o->is_quiet, "Nothing on stderr while it runs: no screen, no line a minute");
   a.flag("--json", o->json, "One JSON document at the end");
   a.footer(
       "An exploration breeds programs: inputs that make the allocators do something new are kept and changed further. What fails "
@@ -177,7 +212,7 @@ Action declare_fuzz(Arguments& a) {
       "the first bad decision; one finding a bug. A worker that crashes or hangs is a finding, and is replaced.\n"
       "Findings are crashing while they fail, incubating when they no longer do, and become regressions (regduel export) after "
       "three more versions.\n"
-      "Ctrl-C ends it early and keeps all. Exit status 1: something fails.\n"
+      "Ctrl-C or SIGTERM ends it early and keeps all. Exit status 1: something fails that no earlier session has found failing.\n"
       "Examples:  regduel fuzz --time 10m\n"
       "           regduel fuzz --time 8h --db campaign.sqlite --seeds corpus/seeds\n"
       "           regduel fuzz --with exec:'python3 example/linear_scan.py' --time 10m\n"

@@ -35,6 +35,7 @@ int generate(const Options& o) {
   if (!profile && o.profile != "all") {
     std::string names;
     for (const generate::Profile p : generate::profiles()) names += fmt::format("{}, ", name(p));
+    names += fmt::format("{}, ", name(generate::Profile::Plain));
     throw BadInput(fmt::format("--profile: no profile \"{}\" (there are {}all)", o.profile, names));
   }
   check_size(o.size);

@@ -1,14 +1,19 @@
 // regduel import: PTX in, RIR out, one file an entry or function.
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <map>
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "cli/command.h"
 #include "cli/function_names.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/show/output.h"
+#include "ir/ptx/opcodes.h"
 #include "ir/text/dot.h"
 #include "ir/text/text.h"
 #include "passes/ssa/ssa.h"
@@ -21,7 +26,7 @@ struct Options {
   std::string output;
   std::string emit = "rir";
   AbiOption abi;
-  bool json = false, ssa = false, param_copies = false;
+  bool json = false, ssa = false, param_copies = false, strict = false;
 };
 
 constexpr std::string_view kIndex = "index.json";
@@ -43,9 +48,66 @@ void write_files(const Options& o, const std::vector<Program>& programs) {
   save((directory / kIndex).string(), Json{{"from", o.input}, {"files", files}}.text());
 }
 
+// Of a directory, what can be read of it.
+std::vector<Program> programs_of(const Options& o, std::vector<std::string>& unreadable) {
+  const ir::ParamCopies param_copies = o.param_copies ? ir::ParamCopies::Kept : ir::ParamCopies::Folded;
+  if (!is_directory(o.input)) return load(o.input, o.abi.name(), param_copies);
+  if (o.output.empty()) throw BadInput("of a directory files are made: -o DIR");
+  return load_all({o.input}, o.abi.name(), &unreadable, param_copies);
+}
+
+// Of loads and stores: state spaces, orders, scopes, caches, vectors, and what has a "::" in it. A part that is no type and none of these is
+// misspelt, or newer than the tables.
+bool is_part_of_access(std::string_view part) {
+  constexpr std::array kWords = {"global",  "local", "shared",  "const", "param",   "volatile", "relaxed", "acquire",
+                                 "release", "weak",  "mmio",    "cta",   "cluster", "gpu",      "sys",     "ca",
+                                 "cg",      "cs",    "lu",      "cv",    "wb",      "wt",       "v2",      "v4",
+                                 "v8",      "nc",    "unified", "async", "b128",    "pred"};
+  const auto is_type = [](std::string_view p) {
+    return p.size() >= 2 && std::string_view("bsuf").contains(p[0]) &&
+           p.substr(1).find_first_not_of("0123456789x") == std::string_view::npos;
+  };
+  return part.contains("::") || part.starts_with("bf16") || is_type(part) || std::ranges::find(kWords, part) != kWords.end();
+}
+
+// The opcodes that the tables of the reader do not have, which became operations nevertheless, and how many instructions have each.
+std::map<std::string, std::size_t> unknown_opcodes(const std::vector<Program>& programs) {
+  std::map<std::string, std::size_t> unknown;
+  for (const Program& p : programs)
+    for (const ir::Inst& i : p.function.insts) {
+      const std::string_view text = i.mnemonic.is_valid() ? p.function.symbols[i.mnemonic] : std::string_view();
+      if (i.op != ir::Op::Named || text.empty() || text.starts_with("abi.")) continue;  // abi.entry is the reader's own
+      const ir::ptx::Opcode opcode(text);
+      const bool is_access = opcode.root() == "ld" || opcode.root() == "st";
+      const bool is_known = ir::ptx::classify(opcode, false).is_known &&
+                            (!is_access || std::all_of(opcode.parts.begin() + 1, opcode.parts.end(), is_part_of_access));
+      if (!is_known) ++unknown[std::string(text)];
+    }
+  return unknown;
+}
+
+// Says which there are; with --strict it throws BadInput.
+Json tell_unknown_opcodes(const Options& o, const std::vector<Program>& programs) {
+  Json list = Json::object();
+  std::string text;
+  for (const auto& [opcode, count] : unknown_opcodes(programs)) {
+    list[opcode] = count;
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", opcode, count);
+  }
+  if (text.empty()) return list;
+  if (o.strict) throw BadInput(fmt::format("{}: error: unknown opcodes: {}", o.input, text));
+  warn(fmt::format("warning: {}: unknown opcodes, taken for operations: {} (--strict refuses them)", o.input, text));
+  return list;
+}
+
 int import(const Options& o) {
-  std::vector<Program> programs = load(o.input, o.abi.name(), o.param_copies ? ir::ParamCopies::Kept : ir::ParamCopies::Folded);
+  std::vector<std::string> unreadable;
+  std::vector<Program> programs = programs_of(o, unreadable);
+  for (const std::string& complaint : unreadable) warn(complaint);
   if (programs.empty()) throw BadInput(fmt::format("{}: error: there is no function with a body in it", o.input));
+  const Json unknown = std::ranges::all_of(programs, [](const Program& p) { return p.text == nullptr; })
+                           ? tell_unknown_opcodes(o, programs)
+                           : Json::object();
   if (o.ssa)
     for (Program& p : programs) {
       require_phase({p}, ir::Phase::Virtual);
@@ -70,15 +132,19 @@ int import(const Options& o) {
     }
     save("-", o.emit == "dot" ? dot : ir::print(module));
   }
-  if (o.json) print_json({{"command", "import"}, {"file", o.input}, {"results", list}});
-  return 0;
+  if (o.json)
+    print_json(
+        {{"command", "import"}, {"file", o.input}, {"results", list}, {"unreadable", unreadable}, {"unknown_opcodes", unknown}});
+  if (unreadable.empty()) return 0;
+  warn(fmt::format("error: {} could not be read and was left out", counted(unreadable.size(), "file")));
+  return kExitBadInput;
 }
 
 }  // namespace
 
 Action declare_import(Arguments& a) {
   auto o = std::make_shared<Options>();
-  a.option("input", &o->input, "PTX file (- = standard input)").required();
+  a.option("input", &o->input, "PTX file, or a directory of them (- = standard input)").required();
   a.option("-o,--output", &o->output,
            "Directory for one RIR file an entry or function, and index.json, which says whose each is (default: all to "
            "standard output)");
@@ -87,6 +153,7 @@ Action declare_import(Arguments& a) {
   a.flag("--ssa", o->ssa, "In SSA form, with phis, as far as registers can be in it (regduel pass ssa)");
   a.flag("--param-copies", o->param_copies,
          "Keep each access to a parameter in a register as a copy, instead of letting the call name the registers");
+  a.flag("--strict", o->strict, "Opcodes that the reader's tables do not have are an error");
   a.flag("--json", o->json, "One JSON document about what was read");
   a.footer("Example:  regduel import corpus/ptx/saxpy.ptx -o out");
   return [o] { return import(*o); };

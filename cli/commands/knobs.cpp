@@ -22,7 +22,7 @@ constexpr std::size_t kColumns = 80, kIndent = 6;  // of the lines below a name
 
 struct Options {
   std::vector<std::string> with;
-  bool json = false;
+  bool json = false, sources = false;
 };
 
 struct Row {
@@ -54,7 +54,7 @@ std::vector<Row> rows_of(const std::vector<std::string>& owners) {
 }
 
 // Lines of words, each at most as long as the terminal is wide.
-std::string wrapped(std::string_view text, std::size_t indent) {
+std::string indented(std::string_view text, std::size_t indent) {
   std::string out, line;
   while (!text.empty()) {
     const std::size_t space = std::min(text.find(' '), text.size());
@@ -66,6 +66,15 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     text.remove_prefix(std::min(space + 1, text.size()));
   }
   return out + fmt::format("{:{}}{}\n", "", indent, line);
+}
+
+// With its source, and with a word where the source has no name for it; or without both.
+std::string shown_help(const ir::KnobInfo& k, bool sources) {
+  constexpr std::string_view kOurs = " (name ours)";
+  std::string help(k.help);
+  if (sources) return k.source.empty() ? help : fmt::format("{} ({})", help, k.source);
+  if (const std::size_t at = help.find(kOurs); at != std::string::npos) help.erase(at, kOurs.size());
+  return help;
 }
 
 int knobs(const Options& o) {
@@ -108,9 +117,9 @@ int knobs(const Options& o) {
       fmt::print("{}  {}\n", head, value);
     } else {
       head.erase(head.find_last_not_of(' ') + 1);
-      fmt::print("{}\n{}", head, wrapped(value, kIndent));
+      fmt::print("{}\n{}", head, indented(value, kIndent));
     }
-    fmt::print("{}", wrapped(k.source.empty() ? k.help : fmt::format("{} ({})", k.help, k.source), kIndent));
+    fmt::print("{}", indented(shown_help(k, o.sources), kIndent));
   }
   return 0;
 }
@@ -121,9 +130,11 @@ Action declare_knobs(Arguments& a) {
   auto o = std::make_shared<Options>();
   a.option("--with", &o->with,
            "Only of these, comma-separated: allocators, passes, exec:COMMAND, or memcheck (default: all but programs)");
+  a.flag("--sources", o->sources,
+         "The passage of the sources that each comes from (docs/sources/README.md), or that its name is ours");
   a.flag("--json", o->json, "One JSON document");
   a.footer(
-      "By id, then by name: id, name, whose it is, type and range [default]; what it does, and its source. Set one with --knob "
+      "By id, then by name: id, name, whose it is, type and range [default]; what it does. Set one with --knob "
       "NAME=VALUE or\n"
       "--knob ID=VALUE of alloc and duel, --knob of pass, or --knob of verify for memcheck's.\n"
       "Example:  regduel knobs --with fatpoint");

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/show/output.h"
@@ -24,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void require_file(const std::string& path) {
-  if (!fs::exists(path)) throw BadInput(fmt::format("error: {}: no such file", path));
+  if (!fs::exists(path)) throw BadInput(fmt::format("error: {}: No such file or directory", path));
 }
 
 struct MergeOptions {
@@ -125,13 +126,14 @@ int export_command(const ExportOptions& o) {
   if (!o.findings.empty())
     for (const fuzz::StoredFinding& f : store.findings()) {
       if (!o.state.empty() && f.state != o.state) continue;
-      const std::string what =
-          fmt::format("{} cases{}", f.count, f.decision.empty() ? "" : fmt::format("; first bad decision: {}", f.decision));
-      fuzz::write_reproducer(o.findings, f.failure, what, f.bucket, duel::decode_case(f.input));
+      const std::string what = fmt::format("{}{}", counted(f.count, "case"),
+                                           f.decision.empty() ? "" : fmt::format("; first bad decision: {}", f.decision));
+      fuzz::write_reproducer(o.findings, f.failure, what, f.bucket, duel::decode_case(f.input),
+                             store.answer_to(f.input, f.failure.allocator));
       ++findings;
     }
   if (o.json) print_json({{"command", "export"}, {"database", o.database}, {"inputs", inputs}, {"findings", findings}});
-  else fmt::print("{}: {} inputs, {} findings written\n", o.database, inputs, findings);
+  else fmt::print("{}: {}, {} written\n", o.database, counted(inputs, "input"), counted(findings, "finding"));
   return 0;
 }
 

@@ -83,7 +83,7 @@ Question question(const Options& o, const duel::Case& input) {
     return {[script](const duel::Case& c) { return (*script)(c); }, o.test, fmt::format("{} FILE", o.test)};
   }
   if (!o.gap.empty()) {
-    static_cast<void>(o.allocators.duelists({o.with}));  // programs are found once they run
+    if (!o.with.empty()) static_cast<void>(o.allocators.duelists({o.with}));  // programs are found once they run
     const auto gap = fuzz::parse_gap(o.gap);
     if (!gap) throw BadInput(fmt::format("--gap: {}", gap.error()));
     return {[gap](const duel::Case& c) { return fuzz::reproduces(c, *gap); }, to_string(*gap),

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/io.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -32,9 +33,9 @@ int report(const Options& o) {
   const std::string page = report_page(document);
   if (const auto written = write_file(o.output, page); !written) throw BadInput(fmt::format("error: {}", written.error()));
   if (!o.json && o.output != "-")
-    fmt::print("{}: {:.1f} MB: {} runs, {} cases, {} findings, {} functions in detail\n", o.output,
-               static_cast<double>(page.size()) / 1e6, document["runs"].size(), document["cases"]["run"].size(),
-               document["findings"].size(), document["details"].size());
+    fmt::print("{}: {:.1f} MB: {}, {}, {}, {} in detail\n", o.output, static_cast<double>(page.size()) / 1e6,
+               counted(document["runs"].size(), "run"), counted(document["cases"]["run"].size(), "case"),
+               counted(document["findings"].size(), "finding"), counted(document["details"].size(), "function"));
   return 0;
 }
 

@@ -182,6 +182,8 @@ int verify(const Options& o) {
   require_judges(names);
   if (o.before == "-" && o.after == "-") throw BadInput("only one of the two programs can come from standard input");
   std::vector<Program> before = load(o.before, o.abi.name()), after = load(o.after, o.abi.name());
+  for (const auto& [programs, file] : {std::pair(&before, &o.before), std::pair(&after, &o.after)})
+    if (programs->empty()) throw BadInput(fmt::format("{}: error: there is no function in it", *file));
   require_phase(before, ir::Phase::Virtual);
   require_different_names(before);
   require_different_names(after);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -15,7 +16,9 @@
 #include "cli/report/function_detail.h"
 #include "duel/allocators.h"
 #include "duel/case_file.h"
+#include "duel/exec/words.h"
 #include "fuzz/campaign/reproducer.h"
+#include "ir/text/text.h"
 #include "results/measure.h"
 #include "results/results.h"
 #include "results/statistics.h"
@@ -52,6 +55,22 @@ struct ReportCase {
     const auto units = results::limits_in(limits);
     return units && units->of(ir::RegFile::R) > 0 ? Figure(units->of(ir::RegFile::R)) : std::nullopt;
   }
+};
+
+// An allocator that is not here, as the program that it made of the one case: the judges look at that again.
+class KeptAnswer final : public ir::Allocator {
+ public:
+  KeptAnswer(std::string name, ir::Function program) : name_(std::move(name)), program_(std::move(program)) {}
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& /*program*/,
+                                                                         const ir::Target& /*target*/,
+                                                                         const ir::AllocOptions& /*options*/) const override {
+    return ir::Allocation{.program = program_, .claims = {}, .has_claims = false};
+  }
+
+ private:
+  std::string name_;
+  ir::Function program_;
 };
 
 class DocumentBuilder {
@@ -157,7 +176,8 @@ class DocumentBuilder {
   // Those of some case, in the order of their ids.
   Json programs_json() {
     constexpr std::size_t kShownOfHash = 12;
-    Json hash = Json::array(), name = Json::array(), source = Json::array(), instructions = Json::array();
+    Json hash = Json::array(), name = Json::array(), source = Json::array(), instructions = Json::array(), fixed = Json::array();
+    results::Sqlite db(path_);
     for (const ReportCase& c : cases_) program_places_.try_emplace(c.program, 0);
     std::size_t place = 0;
     for (auto& [id, at] : program_places_) {
@@ -167,8 +187,21 @@ class DocumentBuilder {
       name.push_back(p.name);
       source.push_back(p.source);
       instructions.push_back(p.instructions);
+      fixed.push_back(highest_fixed(db, id));
     }
-    return {{"hash", hash}, {"name", name}, {"source", source}, {"instructions", instructions}};
+    return {{"hash", hash}, {"name", name}, {"source", source}, {"instructions", instructions}, {"fixed", fixed}};
+  }
+
+  // The highest unit of R that an operand of the program is fixed to, + 1; 0 where none is, or the program is not known.
+  static std::int64_t highest_fixed(results::Sqlite& db, std::int64_t id) {
+    const auto program = results::read_program(db, id);
+    std::int64_t highest = 0;
+    const auto take = [&](ir::PReg r) {
+      if (r.is_valid() && r.file == ir::RegFile::R) highest = std::max<std::int64_t>(highest, r.end());
+    };
+    if (!program) return 0;
+    for (const ir::Operand& op : program->operands) take(op.is_vreg() ? program->fixed_of(op) : ir::PReg());
+    return highest;
   }
 
   // Of all its allocators: each takes those that it has.
@@ -274,13 +307,16 @@ class DocumentBuilder {
   // --- details
 
   void add_details(Json& findings) {
+    results::Sqlite db(path_);
     for (std::size_t k = 0; k < data_.findings.size(); ++k) {
+      std::map<std::string, std::string> answers;
+      if (const auto answer = results::read_answer(db, results::content_hash(data_.findings[k].input), data_.findings[k].allocator))
+        answers[data_.findings[k].allocator] = *answer;
       std::vector<std::string> names = {data_.findings[k].allocator};
       for (const std::string& a : duel::allocator_names()) names.push_back(a);
-      findings[k]["detail"] =
-          add_detail(duel::decode_case(data_.findings[k].input), names, {{"title", data_.findings[k].bucket}, {"finding", k}});
+      findings[k]["detail"] = add_detail(duel::decode_case(data_.findings[k].input), names,
+                                         {{"title", data_.findings[k].bucket}, {"finding", k}}, answers);
     }
-    results::Sqlite db(path_);
     for (const std::size_t k : cases_by_interest()) {
       if (details_.size() >= options_.details) break;
       ReportCase& c = cases_[k];
@@ -292,16 +328,25 @@ class DocumentBuilder {
       std::vector<std::string> names;
       for (const std::string& a : allocators_)
         if (c.of.contains(a)) names.push_back(a);
-      c.detail = add_detail(*input, names, {{"title", data_.programs[c.program].name}, {"case", k}});
+      c.detail =
+          add_detail(*input, names, {{"title", data_.programs[c.program].name}, {"case", k}}, answers_to(db, c, input->program));
     }
   }
 
   // Its place in the list, or -1.
-  int add_detail(const duel::Case& input, const std::vector<std::string>& names, const Json& head) {
+  //   answers   of allocators that do not play here, by name: the programs that they made, as text
+  int add_detail(const duel::Case& input, const std::vector<std::string>& names, const Json& head,
+                 const std::map<std::string, std::string>& answers) {
     if (details_.size() >= options_.details) return -1;
     if (input.program.insts.size() > kMostDetailedInstructions) return ++too_large_, -1;
     if (detail_bytes_ > kMostDetailBytes) return ++over_budget_, -1;
     std::vector<const ir::Allocator*> allocators;
+    std::vector<std::unique_ptr<KeptAnswer>> kept;
+    for (const auto& [name, text] : answers)
+      if (auto module = ir::parse(text, name); module && module->functions.size() == 1) {
+        kept.push_back(std::make_unique<KeptAnswer>(name, std::move(module->functions[0])));
+        allocators.push_back(kept.back().get());
+      }
     for (const std::string& name : names)
       if (const ir::Allocator* a = duel::find_allocator(name); a != nullptr && std::ranges::find(allocators, a) == allocators.end())
         allocators.push_back(a);
@@ -312,8 +357,8 @@ class DocumentBuilder {
     return static_cast<int>(details_.size()) - 1;
   }
 
-  // What judges objected to; then in turns the largest difference in spill bytes between the first two allocators (by ratio), and
-  // the most registers beyond what the bound asks for.
+  // What judges objected to; then in turns the largest difference between allocators in spill bytes (of the first two, by ratio), and in
+  // registers.
   [[nodiscard]] std::vector<std::size_t> cases_by_interest() const {
     struct Interest {
       std::size_t at;
@@ -342,12 +387,28 @@ class DocumentBuilder {
     return std::abs(results::log_ratio(*a, *b, results::find_measure("weighted_spill_bytes")->offset));
   }
   [[nodiscard]] double register_gap(const ReportCase& c) const {
-    const Figure bound = c.any_figure("max_live"), limit = c.limit();
-    std::int64_t most = 0;
+    Figure least, most;
     for (const std::string& a : allocators_)
-      if (const Figure used = c.figure(a, "registers"); used && bound)
-        most = std::max(most, *used - std::min(*bound, limit.value_or(*bound)));
-    return static_cast<double>(most);
+      if (const Figure used = c.figure(a, "registers")) {
+        least = std::min(least.value_or(*used), *used);
+        most = std::max(most.value_or(*used), *used);
+      }
+    return least ? static_cast<double>(*most - *least) : 0;
+  }
+
+  // What external allocators were seen to answer, of those rows that have an objection.
+  [[nodiscard]] std::map<std::string, std::string> answers_to(results::Sqlite& db, const ReportCase& c,
+                                                              const ir::Function& program) {
+    std::map<std::string, std::string> answers;
+    for (const auto& [allocator, r] : c.of) {
+      if (r->verdict != "fail" || duel::command_in(allocator) == std::string::npos) continue;
+      const ReportConfiguration& configuration = data_.configurations[r->configuration];
+      const auto asked =
+          results::answered_case({allocator, configuration.knobs, configuration.target, configuration.limits}, program);
+      if (!asked) continue;
+      if (const auto answer = results::read_answer(db, *asked, allocator)) answers[allocator] = *answer;
+    }
+    return answers;
   }
 
   // Nothing where the database has not kept the program and nothing makes the same one again.

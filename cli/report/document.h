@@ -6,7 +6,8 @@
 //   runs[]                   {id, program, command, machine, mode, started, seconds, seed, first, next, allocations,
 //                            verdicts: {allocator: {verdict: cases}}, samples: {time[], next[], inputs[], features[], edges[],
 //                            findings[]}}; times in seconds since 1970, figures null where the database has none
-//   programs                 {hash[] (its beginning), name[], source[], instructions[]}
+//   programs                 {hash[] (its beginning), name[], source[], instructions[], fixed[] (the highest unit of R that an operand is
+//                            fixed to, + 1)}
 //   cases                    a row is a program at one target and limits in one run: {run[], program[] (places in the lists above),
 //                            target[], limits[], knobs[] (texts; of all allocators together), limit[] (of file R, null = not
 //                            limited), max_live[], fewest_refill_bytes[], detail[] (place, -1 = none), of: {allocator: {verdict[],

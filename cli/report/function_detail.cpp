@@ -9,6 +9,7 @@
 
 #include "allocator/explain/explain.h"
 #include "cli/show/live_map.h"
+#include "cli/show/spilled_values.h"
 #include "duel/case_file.h"
 #include "duel/duel.h"
 #include "ir/text/text.h"
@@ -134,6 +135,23 @@ std::vector<ir::RegFile> files_of(const LiveMap& live) {
     if (std::any_of(live.holders().begin(), live.holders().end(), [&](const Holder& h) { return h.file == file; }))
       files.push_back(file);
   return files;
+}
+
+Json spilled_json(const Function& before, const Function& after) {
+  Json list = Json::array();
+  for (const SpilledValue& v : spilled_values(before, after))
+    list.push_back({{"vreg", v.vreg.is_valid() ? Json(v.vreg.value) : Json(nullptr)},
+                    {"name", v.name},
+                    {"source", v.source},
+                    {"stores", v.stores},
+                    {"refills", v.refills},
+                    {"remats", v.remats},
+                    {"store_bytes", v.store_bytes},
+                    {"load_bytes", v.load_bytes},
+                    {"weighted_bytes", v.weighted_bytes},
+                    {"depth", v.depth},
+                    {"registers", v.registers}});
+  return list;
 }
 
 Json judged(const duel::Bout& bout) {
@@ -291,6 +309,7 @@ Json function_detail(const duel::Case& input, std::span<const ir::Allocator* con
         of_files[std::string(ir::name(file))] = {{"pressure", after.pressure(file)},
                                                  {"ranges", ranges_json(after, file, *bout.program, placement)}};
       a["files"] = std::move(of_files);
+      a["spilled"] = spilled_json(before, *bout.program);
       if (bout.allocator == "fatpoint") production = std::move(placement);
     }
     if (bout.allocator == "fatpoint") explains = allocators[k];

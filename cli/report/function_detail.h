@@ -5,7 +5,7 @@
 //   before                   listing: text, id and position (-1: a block's head) of each row
 //   allocations[]            allocator, verdict, reason, judges, findings; where there is a program: listing with `mark` (spill,
 //                            refill, remat, copy, pack, edge, deleted, ""), and by file the pressure and the live ranges
-//                            [unit, first moment, end, number of the vreg or -1] (live_map.h)
+//                            [unit, first moment, end, number of the vreg or -1] (live_map.h); spilled: spilled_values.h
 //   vregs[]                  the most spilled vregs and those with most neighbours: the state when fatpoint decided (units, both
 //                            arrays, reasons), and the interference graph of the neighbourhood
 //   reproducer               an .rir file whose head replays the case

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "cli/show/terminal.h"
 #include "ir/text/text.h"
 
 namespace regduel::cli {
@@ -163,9 +163,6 @@ std::string diagnose(const oracles::Finding& f, const Listing& before, const Lis
   return out;
 }
 
-bool wants_colours() {
-  const char* no = std::getenv("NO_COLOR");
-  return ::isatty(STDOUT_FILENO) == 1 && (no == nullptr || *no == '\0');
-}
+bool wants_colours() { return has_colors(STDOUT_FILENO); }
 
 }  // namespace regduel::cli

@@ -43,7 +43,7 @@ class Listing {
 [[nodiscard]] std::string diagnose(const oracles::Finding& f, const Listing& before, const Listing& after,
                                    const std::string& function, bool colours);
 
-// Standard output is a terminal, and the environment does not say NO_COLOR (https://no-color.org).
+// Standard output has colours (terminal.h).
 [[nodiscard]] bool wants_colours();
 
 }  // namespace regduel::cli

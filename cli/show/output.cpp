@@ -1,16 +1,16 @@
 #include "cli/show/output.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
 
+#include "cli/show/terminal.h"
+
 namespace regduel::cli {
 
 Progress::Progress(std::string label, std::int64_t total)
-    : label_(std::move(label)), total_(total), is_terminal_(::isatty(STDERR_FILENO) == 1), start_(std::chrono::steady_clock::now()),
+    : label_(std::move(label)), total_(total), is_terminal_(is_drawing_terminal()), start_(std::chrono::steady_clock::now()),
       last_(start_) {}
 
 Progress::~Progress() { done(); }
@@ -44,6 +44,33 @@ void Progress::done() {
   shown_ = false;
 }
 
+std::string wrapped(const std::string& text, int columns) {
+  if (columns <= 0) return text;
+  std::string out;
+  std::size_t used = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+    if (used > 0 && used + 1 + (end - at) > static_cast<std::size_t>(columns)) {
+      out += '\n';
+      used = 0;
+    }
+    if (used > 0) out += ' ';
+    out.append(text, at, end - at);
+    used += (used > 0 ? 1 : 0) + (end - at);
+    if (end < text.size() && text[end] == '\n') {
+      out += '\n';
+      used = 0;
+    }
+    at = end + 1;
+  }
+  return out;
+}
+
+std::string shortened(const std::string& text, std::size_t columns) {
+  if (columns == 0 || text.size() <= columns || columns < 4) return text;
+  return text.substr(0, columns - 3) + "...";
+}
+
 std::string percent_of(double part, double whole, int digits) {
   return whole == 0 ? "-" : fmt::format("{:.{}f}%", 100.0 * part / whole, digits);
 }
@@ -69,6 +96,44 @@ void Table::row(std::vector<std::string> cells) { rows_.push_back(std::move(cell
 void Table::rule() { rows_.emplace_back(); }
 
 std::string Table::text() const { return text_from(0, {}); }
+
+std::size_t Table::width() const {
+  const std::string text = this->text();
+  std::size_t widest = 0;
+  for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+    widest = std::max(widest, end - at);
+  return widest;
+}
+
+// Rows become columns; a rule separates the names of the columns from what they have.
+Table Table::transposed() const {
+  std::vector<std::vector<std::string>> columns(rows_[0].size());
+  for (const auto& row : rows_)
+    for (std::size_t c = 0; c < columns.size() && !row.empty(); ++c) columns[c].push_back(c < row.size() ? row[c] : "");
+  Table other(std::move(columns[0]));
+  for (std::size_t c = 1; c < columns.size(); ++c) other.row(std::move(columns[c]));
+  return other;
+}
+
+void Table::drop(std::string_view column) {
+  const auto at = std::find(rows_[0].begin(), rows_[0].end(), column) - rows_[0].begin();
+  if (at == std::ssize(rows_[0])) return;
+  for (auto& row : rows_)
+    if (at < std::ssize(row)) row.erase(row.begin() + at);
+}
+
+std::string Table::text_within(int columns, const std::vector<std::string>& droppable) const {
+  const auto most = static_cast<std::size_t>(columns);
+  if (columns == 0 || width() <= most) return text();
+  if (droppable.empty()) {
+    const Table other = transposed();
+    return other.width() < width() ? other.text() : text();
+  }
+  Table less = *this;
+  for (const std::string& column : droppable)
+    if (less.width() > most) less.drop(column);
+  return less.text();
+}
 
 std::string Table::next(const std::vector<std::string>& widest) {
   if (told_ == 0)

@@ -32,6 +32,11 @@ class Progress {
   std::chrono::steady_clock::time_point start_, last_;
 };
 
+// The text with lines broken between words, none wider than so many columns where words allow it; 0 = as it is.
+[[nodiscard]] std::string wrapped(const std::string& text, int columns);
+// At most so many columns (of bytes), cut with "..."; 0 = as it is.
+[[nodiscard]] std::string shortened(const std::string& text, std::size_t columns);
+
 // "12.5%" with one digit; "-" where the whole is 0.
 [[nodiscard]] std::string percent_of(double part, double whole, int digits);
 [[nodiscard]] std::string percent(std::integral auto part, std::integral auto whole, int digits) {
@@ -52,12 +57,18 @@ class Table {
   void row(std::vector<std::string> cells);
   void rule();  // a line between rows
   [[nodiscard]] std::string text() const;
+  // As wide as it may be at most (0 = any width): else with its rows as columns, if that fits better; else without columns named in
+  // `droppable`, one after the other.
+  [[nodiscard]] std::string text_within(int columns, const std::vector<std::string>& droppable = {}) const;
   // What has not been told yet, in columns that are at least so wide: each row as soon as it is there, the columns of all under one
   // another where `widest` (in any of the rows to come, or empty) is known.
   [[nodiscard]] std::string next(const std::vector<std::string>& widest);
 
  private:
   [[nodiscard]] std::string text_from(std::size_t first, std::vector<std::size_t> width) const;
+  [[nodiscard]] std::size_t width() const;
+  [[nodiscard]] Table transposed() const;
+  void drop(std::string_view column);
   std::vector<std::vector<std::string>> rows_;  // an empty row is a rule
   std::size_t left_, told_ = 0;
   std::vector<std::size_t> told_width_;

@@ -1,7 +1,6 @@
 // See screen.h.
 #include "cli/show/screen.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "cli/show/output.h"
+#include "cli/show/terminal.h"
+#include "duel/allocators.h"
 
 namespace regduel::cli {
 namespace {
@@ -26,11 +28,6 @@ std::string edges_text(const fuzz::CampaignStatus& s) {
   return s.all_edges == 0 ? "" : fmt::format(", {} of {} edges ({})", s.edges, s.all_edges, percent(s.edges, s.all_edges, 1));
 }
 
-int columns() {
-  winsize size = {};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
-}
-
 // ", 1:20 left"; "" where the campaign has no end, or nothing tells yet how fast it is.
 std::string left_text(const fuzz::CampaignStatus& s, double rate) {
   double left = -1;
@@ -45,8 +42,17 @@ std::string workers_text(const fuzz::CampaignStatus& s) {
   return each;
 }
 
-std::string counted(std::uint64_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
+std::string known_text(const fuzz::CampaignStatus& s) {
+  return (s.known == 0 ? "" : fmt::format(", {} of earlier sessions", s.known)) +
+         (s.observations == 0 ? "" : ", " + counted(s.observations, "observation"));
+}
+
+// "last feature 0:12 ago, last finding 1:03:00 ago": whether it is worth going on.
+std::string ages_text(const fuzz::CampaignStatus& s) {
+  const auto age = [&](std::string_view what, double last) {
+    return last > 0 ? fmt::format("last {} {} ago", what, time_text(s.seconds - last)) : fmt::format("no new {}", what);
+  };
+  return age("feature", s.last_feature) + ", " + age("finding", s.last_finding);
 }
 
 }  // namespace
@@ -64,8 +70,7 @@ std::uint64_t Growth::in_last_minute() const {
 std::string screen_text(const fuzz::CampaignStatus& s, double rate, std::uint64_t news, int width) {
   std::vector<std::string> lines;
   const std::string of = s.end == 0 ? "" : fmt::format(" of {} ({})", s.end, percent(s.tried, s.end, 1));
-  lines.push_back(fmt::format("regduel fuzz   {}{}   {}{}{}", time_text(s.seconds), left_text(s, rate),
-                              counted(static_cast<std::uint64_t>(s.jobs), "worker", "workers"),
+  lines.push_back(fmt::format("regduel fuzz   {}{}   {}{}{}", time_text(s.seconds), left_text(s, rate), counted(s.jobs, "worker"),
                               s.understanding > 0 ? fmt::format(", {} reducing", s.understanding) : "",
                               s.crashes > 0 ? fmt::format(", {} died", s.crashes) : ""));
   lines.push_back(fmt::format("  programs     {}{}, {:.0f}/s now, {:.0f}/s on average", s.tried, of, rate,
@@ -73,17 +78,20 @@ std::string screen_text(const fuzz::CampaignStatus& s, double rate, std::uint64_
   if (s.tried_by.size() > 1) lines.push_back(fmt::format("  each worker  {}", workers_text(s)));
   lines.push_back(fmt::format("  allocations  {} judged", s.allocations));
   if (s.features > 0 || s.seeds_left > 0)
-    lines.push_back(fmt::format("  corpus       {} inputs, {} features, {} of them in the last minute{}{}", s.inputs, s.features,
-                                news, edges_text(s), s.seeds_left > 0 ? fmt::format(", {} seeds to try", s.seeds_left) : ""));
-  lines.push_back(fmt::format("  findings     {}{}{}", s.found.size(),
-                              s.to_understand > 0 ? fmt::format(", {} cases to reduce", s.to_understand) : "",
+    lines.push_back(fmt::format("  corpus       {}, {}, {} of them in the last minute{}{}", counted(s.inputs, "input"),
+                                counted(s.features, "feature"), news, edges_text(s),
+                                s.seeds_left > 0 ? ", " + counted(s.seeds_left, "seed") + " to try" : ""));
+  lines.push_back(fmt::format("  findings     {}{}{}{}", s.found.size(), known_text(s),
+                              s.to_understand > 0 ? ", " + counted(s.to_understand, "case") + " to reduce" : "",
                               s.suppressed > 0 ? fmt::format(", {} suppressed", s.suppressed) : ""));
   for (std::size_t k = 0; k < std::min(s.found.size(), kMostFindings); ++k) {
     const fuzz::Found& f = *s.found[k];
     lines.push_back(fmt::format("    {:>6} x {:>5} instructions{}  {}: {}", f.count, f.instructions,
-                                f.bucket.empty() ? " (not reduced)" : "", f.failure.allocator, f.failure.signature));
+                                f.bucket.empty() ? " (not reduced)" : "", duel::shown_name(f.failure.allocator),
+                                f.failure.signature));
   }
   if (s.found.size() > kMostFindings) lines.push_back(fmt::format("    ... and {} more", s.found.size() - kMostFindings));
+  lines.push_back(fmt::format("  last news    {}", ages_text(s)));
   lines.push_back("  Ctrl-C ends it; all that was found is kept.");
   std::string out;
   for (const std::string& line : lines) out += line.substr(0, static_cast<std::size_t>(width)) + '\n';
@@ -92,26 +100,32 @@ std::string screen_text(const fuzz::CampaignStatus& s, double rate, std::uint64_
 
 std::string line_text(const fuzz::CampaignStatus& s, std::uint64_t news) {
   const double rate = static_cast<double>(s.tried) / std::max(s.seconds, 0.001);
-  return fmt::format(
-      "{}{}: {} programs ({:.0f}/s), {} inputs, {} features ({} new){}, {}{}\n", time_text(s.seconds), left_text(s, rate), s.tried,
-      rate, s.inputs, s.features, news, edges_text(s), counted(s.found.size(), "finding", "findings"),
-      s.crashes > 0 ? fmt::format(", {} died", counted(static_cast<std::uint64_t>(s.crashes), "worker", "workers")) : "");
+  return fmt::format("{}{}: {} ({:.0f}/s), {}, {} ({} new){}, {}{}, {}{}\n", time_text(s.seconds), left_text(s, rate),
+                     counted(s.tried, "program"), rate, counted(s.inputs, "input"), counted(s.features, "feature"), news,
+                     edges_text(s), counted(s.found.size(), "finding"), known_text(s), ages_text(s),
+                     s.crashes > 0 ? fmt::format(", {} died", counted(s.crashes, "worker")) : "");
 }
 
-Screen::Screen() : is_terminal_(::isatty(STDERR_FILENO) == 1) {}
+// The terminal may have echoed ^C, which moves the cursor to the right.
+std::string clearing(int lines) { return lines > 0 ? fmt::format("\r\033[{}A\033[J", lines) : ""; }
 
-Screen::~Screen() {
-  if (lines_ > 0) fmt::print(stderr, "\033[{}A\033[J", lines_);
-}
+Screen::Screen(bool is_quiet) : is_terminal_(is_drawing_terminal()), is_quiet_(is_quiet) {}
+
+Screen::~Screen() { fmt::print(stderr, "{}", clearing(lines_)); }
 
 void Screen::tell_new_findings(const fuzz::CampaignStatus& s) {
   for (const fuzz::Found* f : s.found)
     if (told_.insert(f->failure.allocator + ": " + f->failure.signature).second)
-      fmt::print(stderr, "{}: finding: {}: {}: {}\n", time_text(s.seconds), f->failure.allocator, f->failure.signature, f->message);
+      fmt::print(stderr, "{}: finding: {}: {}: {}\n", time_text(s.seconds), duel::shown_name(f->failure.allocator),
+                 f->failure.signature, f->message);
 }
 
 void Screen::show(const fuzz::CampaignStatus& s) {
+  if (is_quiet_) return;
   growth_.add(s.seconds, s.features);
+  if (!is_resumption_told_ && s.earlier != nullptr && s.earlier->sessions > 0)
+    fmt::print(stderr, "{}\n", fuzz::text_of(*s.earlier));
+  is_resumption_told_ = true;
   if (!is_terminal_) {
     tell_new_findings(s);
     if (s.seconds - last_line_ < kLineSeconds) return;
@@ -124,8 +138,8 @@ void Screen::show(const fuzz::CampaignStatus& s) {
   rate_ = last_time_ == 0 ? now : 0.7 * rate_ + 0.3 * now;
   last_time_ = s.seconds;
   last_tried_ = s.tried;
-  const std::string text = screen_text(s, rate_, growth_.in_last_minute(), columns());
-  fmt::print(stderr, "{}{}", lines_ > 0 ? fmt::format("\033[{}A\033[J", lines_) : "", text);
+  const std::string text = screen_text(s, rate_, growth_.in_last_minute(), terminal_columns(STDERR_FILENO));
+  fmt::print(stderr, "{}{}", clearing(lines_), text);
   std::fflush(stderr);
   lines_ = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
 }

@@ -24,7 +24,8 @@ class Growth {
 
 class Screen {
  public:
-  Screen();
+  //   is_quiet   nothing is shown
+  explicit Screen(bool is_quiet = false);
   ~Screen();
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
@@ -33,13 +34,16 @@ class Screen {
  private:
   void tell_new_findings(const fuzz::CampaignStatus& status);
 
-  bool is_terminal_;
+  bool is_terminal_, is_quiet_, is_resumption_told_ = false;
   int lines_ = 0;  // drawn
   double last_line_ = 0, last_time_ = 0, rate_ = 0;
   std::uint64_t last_tried_ = 0;
   Growth growth_;
   std::set<std::string> told_;  // findings
 };
+
+// What takes so many lines, and what the terminal has echoed behind them, off the screen.
+[[nodiscard]] std::string clearing(int lines);
 
 // The screen as text, `width` columns at most a line; and the line.
 //   rate   programs a second now

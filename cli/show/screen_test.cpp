@@ -41,6 +41,22 @@ TEST(Screen, SaysHowFarItIs) {
               HasSubstr("0:30, 1:10 left: 3000 programs (100/s), 40 inputs, 500 features (3 new), 0 findings"));
 }
 
+TEST(Screen, SaysHowOldTheLastNewsIs) {
+  fuzz::CampaignStatus s = status();
+  EXPECT_THAT(line_text(s, 0), HasSubstr("0 findings, no new feature, no new finding"));
+  s.last_feature = 18;
+  s.last_finding = 5;
+  s.known = 3;
+  EXPECT_THAT(line_text(s, 0), HasSubstr("0 findings, 3 of earlier sessions, last feature 0:12 ago, last finding 0:25 ago\n"));
+  EXPECT_THAT(screen_text(s, 1, 0, 200), HasSubstr("last news    last feature 0:12 ago, last finding 0:25 ago\n"));
+}
+
+// An echoed ^C stands behind the screen.
+TEST(Screen, IsClearedFromTheFirstColumn) {
+  EXPECT_EQ(clearing(3), "\r\033[3A\033[J");
+  EXPECT_EQ(clearing(0), "");
+}
+
 TEST(Screen, LinesFit) {
   for (const std::size_t width : {30, 60}) {
     std::istringstream text(screen_text(status(), 100, 12, static_cast<int>(width)));

@@ -55,6 +55,7 @@ void behave(std::string_view how, const Request& r, int count) {
   else if (how == "impossible") write_frame("impossible", r.number, "it does not fit");
   else if (how == "plain") write_frame("allocated", r.number, allocated(r.text));
   else if (how == "crash") std::fprintf(stderr, "about to\ncrash\n"), std::raise(SIGSEGV);
+  else if (how == "terminated") std::raise(SIGTERM);
   else if (how == "exit") std::exit(3);
   else if (how == "exit-0") std::exit(0);
   else if (how == "every-second-crashes" && count % 2 == 0) std::abort();

@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <expected>
 #include <memory>
@@ -40,6 +41,7 @@ constexpr double kReduceTimeouts = 20;       // a reduction may take as long as 
 constexpr int kMostLostInARow = 100;         // workers that end while they try nothing
 constexpr int kExitInternal = 3;             // of a worker
 constexpr std::uint64_t kBatchesAhead = 64;  // of each worker, before the first of them is done
+constexpr double kDoubtSeconds = 1;          // how long a death that may be part of our own end waits to be a finding
 
 double seconds_now() { return static_cast<double>(steady_nanoseconds()) * 1e-9; }
 
@@ -51,6 +53,23 @@ std::optional<Schedule::Range> programs_of(const Job& job) {
         else return std::nullopt;
       },
       job);
+}
+
+// What kills an allocator's process where somebody ends the whole campaign: timeout, systemd and batch systems signal all of its
+// processes, and which of them hears it first is chance.
+bool may_be_our_end(const Failed& failed) {
+  return std::ranges::any_of(failed.objections, [](const Objection& o) {
+    const std::string& s = o.failure.signature;
+    return s.starts_with("harness/") &&
+           std::ranges::any_of(std::array{"SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"},
+                               [&](const char* how) { return s.contains(std::string("crash-") + how); });
+  });
+}
+
+std::set<std::string> names_of(std::span<const ir::Allocator* const> duelists) {
+  std::set<std::string> names;
+  for (const ir::Allocator* a : duelists) names.emplace(a->name());
+  return names;
 }
 
 // A worker, and what it is doing.
@@ -71,13 +90,11 @@ class Coordinator {
       : o_(options), log_(options.log), store_(options.db, options.run), corpus_(store_, log_),
         findings_(store_, options.run.program, options.directory, options.suppressions, options.today),
         schedule_(store_.begin_session(o_.seed, mode()), o_.runs, kBatch * kBatchesAhead * static_cast<std::uint64_t>(o_.jobs)),
-        total_(options.duelists),
-        worker_options_{o_.seed, o_.metamorphic, o_.timeout, o_.reduce_budget, o_.duelists, o_.registers, !o_.db.empty()} {
+        earlier_(store_.earlier(names_of(options.duelists))), total_(options.duelists),
+        worker_options_{o_.seed, o_.metamorphic, o_.timeout, o_.reduce_budget, o_.duelists, o_.registers, !o_.db.empty(), o_.gaps} {
     if (!o_.is_mix) load_inputs();
-    for (const StoredFinding& f : findings_.load()) {
-      if (duel::find_allocator(f.failure.allocator) == nullptr) continue;  // an allocator that is not here
+    for (const StoredFinding& f : findings_.load(names_of(options.duelists)))
       again_.emplace_back(TryAgain{f.bucket, f.failure, f.input});
-    }
   }
 
   CampaignResult run(const std::function<bool(const CampaignStatus&)>& watch) {
@@ -87,6 +104,7 @@ class Coordinator {
     bool is_interrupted = false;
     while (!is_interrupted && !is_over() && hand_out_work()) {
       listen();
+      see_doubtful(seconds_now() - kDoubtSeconds);
       if (seconds_now() - last_commit_ >= kCommitSeconds) commit();
       if (seconds_now() - last_watch_ < kWatchSeconds) continue;
       last_watch_ = seconds_now();
@@ -96,6 +114,7 @@ class Coordinator {
       if (peers_[k]->job && peers_[k]->process.channel().fill()) take_messages(k);
       peers_[k]->process.end();
     }
+    if (!is_interrupted) see_doubtful(seconds_now());
     findings_.take_before(UINT64_MAX);
     findings_.take_all_understood();
     if (!o_.is_mix) corpus_.minimise();
@@ -129,7 +148,7 @@ class Coordinator {
   // Gives something to each worker that has nothing. False where no worker has anything to do any more.
   bool hand_out_work() {
     is_time_up_ = is_time_up_ || (o_.seconds > 0 && seconds_now() - start_ >= o_.seconds) ||
-                  (o_.stop_after > 0 && std::ssize(findings_.failing()) >= o_.stop_after);
+                  (o_.stop_after > 0 && std::cmp_greater_equal(num_new(), o_.stop_after));
     bool is_busy = false;
     for (std::size_t k = 0; k < peers_.size(); ++k) {
       Peer& p = *peers_[k];
@@ -161,8 +180,13 @@ class Coordinator {
     return is_time_up_ ? std::nullopt : next_programs(worker);
   }
 
+  // At most half of the workers, and half of the time of all, while there are programs to try.
   [[nodiscard]] bool may_understand() const {
     if (is_time_up_ || !schedule_.has_fresh()) return true;
+    double understanding_seconds = understanding_seconds_, other_seconds = other_seconds_;
+    for (const auto& q : peers_)
+      if (q->job) (q->is_understanding() ? understanding_seconds : other_seconds) += seconds_now() - q->since;
+    if (understanding_seconds > other_seconds) return false;
     const auto understanding = std::count_if(peers_.begin(), peers_.end(), [](const auto& q) { return q->is_understanding(); });
     return understanding < std::max<std::ptrdiff_t>(1, std::ssize(peers_) / 2);
   }
@@ -244,6 +268,7 @@ class Coordinator {
     const std::optional<Job> job = std::exchange(p.job, std::nullopt);
     const CurrentInput& current = p.process.current();
     const bool was_trying = current.since != 0;
+    count_time(p, job);
     if (was_trying && current.size > 0) {
       const results::Blob input(current.input, current.input + current.size);
       const Failure failure{"unknown", p.has_hung ? "harness/hang" : "harness/crash-" + how};
@@ -282,7 +307,19 @@ class Coordinator {
   }
 
   void take(std::size_t worker, StoredInput input) { corpus_.add(worker, std::move(input)); }
-  void take(std::size_t /*worker*/, const Failed& failed) { findings_.see(failed); }
+  void take(std::size_t /*worker*/, const Failed& failed) {
+    if (may_be_our_end(failed)) doubtful_.emplace_back(seconds_now(), failed);
+    else findings_.see(failed);
+  }
+  // Those that came before: the campaign has not been ended since.
+  void see_doubtful(double before) {
+    if (doubtful_.empty() || doubtful_.front().first > before) return;
+    while (!doubtful_.empty() && doubtful_.front().first <= before) {
+      findings_.see(doubtful_.front().second);
+      doubtful_.pop_front();
+    }
+    findings_.take_before(schedule_.done());
+  }
 
   void take(std::size_t worker, Tried answer) {
     const Schedule::Range job = programs_of(end_job(worker)).value(), done = answer.programs;
@@ -294,9 +331,10 @@ class Coordinator {
   void take(std::size_t worker, Understanding answer) {
     findings_.take_understood(std::get<Understand>(end_job(worker)), std::move(answer));
   }
-  void take(std::size_t worker, const Located& answer) {
+  void take(std::size_t worker, Located answer) {
     end_job(worker);
-    findings_.see_located(answer);
+    findings_.forget_death(answer);
+    take(worker, answer.failed);
     findings_.take_before(schedule_.done());
   }
   void take(std::size_t worker, const TriedAgain& answer) {
@@ -307,7 +345,12 @@ class Coordinator {
   // The worker has answered: it has no job any more.
   Job end_job(std::size_t worker) {
     lost_in_a_row_ = 0;
+    count_time(*peers_[worker], peers_[worker]->job);
     return std::exchange(peers_[worker]->job, std::nullopt).value();
+  }
+
+  void count_time(const Peer& p, const std::optional<Job>& job) {
+    if (job) (std::holds_alternative<Understand>(*job) ? understanding_seconds_ : other_seconds_) += seconds_now() - p.since;
   }
 
   void finish(Schedule::Range range, std::optional<Tally> tally) {
@@ -324,7 +367,8 @@ class Coordinator {
         total_);
   }
 
-  [[nodiscard]] CampaignStatus status() const {
+  [[nodiscard]] CampaignStatus status() {
+    note_news();
     CampaignStatus s;
     s.seconds = seconds_now() - start_;
     s.end_seconds = o_.seconds;
@@ -344,11 +388,35 @@ class Coordinator {
       s.understanding += p->is_understanding() ? 1 : 0;
       s.tried_by.push_back(p->tried);
     }
-    s.found = findings_.failing();
+    for (const Found* f : findings_.failing()) {
+      if (is_observation(*f)) ++s.observations;
+      else if (f->is_new) s.found.push_back(f);
+      else ++s.known;
+    }
+    s.last_feature = last_feature_;
+    s.last_finding = last_finding_;
+    s.earlier = &earlier_;
     return s;
   }
 
+  [[nodiscard]] bool is_observation(const Found& f) const { return is_gap(f.failure) && !o_.is_gap_finding; }
+  [[nodiscard]] std::size_t num_new() const {
+    const std::vector<const Found*> all = findings_.failing();
+    return static_cast<std::size_t>(std::ranges::count_if(all, [&](const Found* f) { return f->is_new && !is_observation(*f); }));
+  }
+
+  // When the last feature and the last finding came.
+  void note_news() {
+    const double now = seconds_now() - start_;
+    if (corpus_.features().size() > features_) last_feature_ = now;
+    if (num_new() > found_) last_finding_ = now;
+    features_ = corpus_.features().size();
+    found_ = num_new();
+  }
+
   CampaignResult result(bool is_interrupted) {
+    std::vector<Found> found, known, observed;
+    for (Found& f : findings_.report()) (is_observation(f) ? observed : f.is_new ? found : known).push_back(std::move(f));
     return {schedule_.first(),
             schedule_.done() - schedule_.first(),
             findings_.suppressed(),
@@ -359,7 +427,10 @@ class Coordinator {
             is_interrupted,
             seconds_now() - start_,
             std::move(total_),
-            findings_.report(),
+            std::move(found),
+            std::move(known),
+            std::move(observed),
+            earlier_,
             store_.totals(),
             lost_workers_};
   }
@@ -370,17 +441,21 @@ class Coordinator {
   Corpus corpus_;
   CampaignFindings findings_;
   Schedule schedule_;
+  Earlier earlier_;
   Tally total_;
   WorkerOptions worker_options_;
   std::deque<Job> lost_, locate_, again_;
-  std::deque<TrySeed> seeds_;  // their numbers are not drawn yet
+  std::deque<std::pair<double, Failed>> doubtful_;  // and when they came
+  std::deque<TrySeed> seeds_;                       // their numbers are not drawn yet
 
   std::vector<std::unique_ptr<Peer>> peers_;
   std::uint64_t started_ = 0;                // workers
   int crashes_ = 0, lost_in_a_row_ = 0;      // workers
   std::map<std::string, int> lost_workers_;  // as of CampaignResult
 
-  double start_ = 0, last_commit_ = 0, last_watch_ = 0;
+  double start_ = 0, last_commit_ = 0, last_watch_ = 0, last_feature_ = 0, last_finding_ = 0;
+  double understanding_seconds_ = 0, other_seconds_ = 0;  // of all workers, with jobs that have ended
+  std::uint64_t features_ = 0, found_ = 0;                // as note_news() last saw them
   bool is_time_up_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fuzz/campaign/report.h"
+#include "fuzz/triage/failure.h"
 #include "fuzz/triage/suppressions.h"
 #include "ir/allocator.h"
 #include "results/schema.h"
@@ -32,6 +33,8 @@ struct CampaignOptions {
   std::string directory;             // of the reproducers
   std::vector<results::Blob> seeds;  // pinned
   std::vector<Suppression> suppressions;
+  std::vector<Gap> gaps;                       // differences of quality to look for, of the duelists
+  bool is_gap_finding = false;                 // else they are observations
   std::string today;                           // YYYY-MM-DD
   results::RunInfo run = {"unknown", "", ""};  // what another version of the program saw is looked at again
   std::string log;                             // a file; "" = none

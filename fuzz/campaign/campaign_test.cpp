@@ -18,6 +18,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "base/bad_input.h"
 #include "base/io.h"
 #include "duel/allocators.h"
 #include "duel/case_file.h"
@@ -151,6 +152,7 @@ TEST_F(CampaignTest, ACrashIsAFindingAndTheCampaignGoesOn) {
   o.reduce_budget = 2'000;  // each try is a process
   for (const bool is_mix : {false, true}) {
     o.is_mix = is_mix;
+    o.db = path(is_mix ? "mix.sqlite" : "explore.sqlite");
     const CampaignResult r = run(o);
     EXPECT_EQ(r.tried, 120u);
     ASSERT_GE(r.found.size(), 1u);
@@ -258,9 +260,14 @@ TEST_F(CampaignTest, WhatIsMendedIncubates) {
     const std::array<const ir::Allocator*, 1> duelists = {&broken};
     buckets = run(options(duelists, 100)).found.size();
     ASSERT_GE(buckets, 1u);
-    const std::size_t again = run(options(duelists, 1)).found.size();
-    EXPECT_GE(again, buckets) << "they still fail";
-    buckets = again;
+    const CampaignResult again = run(options(duelists, 1));
+    EXPECT_TRUE(again.found.empty()) << "nothing is new";
+    EXPECT_EQ(again.earlier.sessions, 1u);
+    EXPECT_EQ(again.earlier.programs, 100u);
+    EXPECT_EQ(again.earlier.findings, buckets);
+    EXPECT_GE(again.known.size(), buckets) << "they still fail";
+    for (const Found& f : again.known) EXPECT_FALSE(f.message.empty()) << f.bucket;
+    buckets = again.known.size();
   }
   const duel::Entered entered(mended);
   const std::array<const ir::Allocator*, 1> duelists = {&mended};
@@ -268,6 +275,114 @@ TEST_F(CampaignTest, WhatIsMendedIncubates) {
   Store store(path("c.sqlite"));
   ASSERT_EQ(store.findings().size(), buckets);
   for (const StoredFinding& f : store.findings()) EXPECT_EQ(f.state, "incubating");
+}
+
+// What an earlier session has found in an allocator that does not take part is left as it is, and said.
+TEST_F(CampaignTest, OtherAllocatorsAreLeftAlone) {
+  std::size_t sightings = 0;
+  {
+    const Alone broken(Broken::How::ReadsTheWrongRegister);
+    CampaignOptions o = options(broken.duelists, 60);
+    o.reduce_budget = 1;
+    EXPECT_FALSE(run(o).found.empty());
+    sightings = Store(path("c.sqlite")).sightings().size();
+    ASSERT_GT(sightings, 0u);
+  }
+  const std::array<const ir::Allocator*, 1> others = {duel::find_allocator("briggs")};
+  const CampaignResult r = run(options(others, 20));
+  EXPECT_TRUE(r.found.empty());
+  EXPECT_TRUE(r.known.empty());
+  EXPECT_EQ(r.earlier.findings + r.earlier.not_understood, 0u);
+  EXPECT_GT(r.earlier.left_alone, 0u);
+  EXPECT_THAT(r.earlier.absent, testing::ElementsAre("broken"));
+  EXPECT_THAT(text_of(r.earlier), HasSubstr("resumed: session 2, 60 programs, 0 findings, 0 cases not understood yet; "));
+  EXPECT_EQ(Store(path("c.sqlite")).sightings().size(), sightings);
+  EXPECT_THAT(reproducers(), testing::Not(testing::IsEmpty())) << "the files of the first session stay";
+}
+
+// Cases that nobody has understood take a share of the time, and programs are tried beside them.
+TEST_F(CampaignTest, OldCasesLeaveTimeForPrograms) {
+  const Alone broken(Broken::How::ReadsTheWrongRegister);
+  CampaignOptions o = options(broken.duelists, 400);
+  o.seconds = 0.8;
+  o.grace = 0;
+  static_cast<void>(run(o));
+  CampaignOptions again = options(broken.duelists, 1'000'000);
+  again.seconds = 1.5;
+  again.grace = 0.2;
+  const CampaignResult r = run(again);
+  EXPECT_GT(r.tried, 10u) << text_of(r.earlier);
+}
+
+TEST_F(CampaignTest, TwoAtATimeInOneDatabaseAreRefused) {
+  const std::array<const ir::Allocator*, 1> duelists = {duel::find_allocator("briggs")};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    CampaignOptions o = options(duelists, 0);
+    o.seconds = 600;
+    static_cast<void>(run(o));
+    ::_exit(0);
+  }
+  while (!fs::exists(path("c.sqlite-lock"))) ::usleep(20'000);
+  ::usleep(200'000);
+  std::string complaint;
+  try {
+    static_cast<void>(run(options(duelists, 1)));
+  } catch (const BadInput& e) {
+    complaint = e.what();
+  }
+  EXPECT_THAT(complaint, HasSubstr(fmt::format("a campaign of seed 1 runs in it already (process {})", child)));
+  CampaignOptions other = options(duelists, 1);
+  other.seed = 77;
+  EXPECT_EQ(run(other).tried, 1u) << "another campaign may";
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(run(options(duelists, 1)).tried, 1u) << "the lock of a killed process is gone";
+  EXPECT_FALSE(fs::exists(path("c.sqlite-lock")));
+}
+
+// A right allocator that keeps every tied value in memory besides: no judge objects, and a campaign that looks for gaps sees it.
+class Wasteful : public ir::Allocator {
+ public:
+  std::string_view name() const override { return "wasteful"; }
+  std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
+                                                           const ir::AllocOptions& options) const override {
+    ir::AllocOptions less = options;
+    const bool has_tie =
+        std::any_of(program.operands.begin(), program.operands.end(), [](const ir::Operand& op) { return op.is_tied(); });
+    int& limit = less.limits.units[ir::index(ir::RegFile::R)];
+    const int whole = limit;
+    if (has_tie) limit = std::max(4, limit / 3);
+    auto result = duel::find_allocator("briggs")->allocate(program, target, less);
+    if (!result && has_tie) {
+      limit = whole;
+      result = duel::find_allocator("briggs")->allocate(program, target, less);
+    }
+    return result;
+  }
+};
+
+TEST_F(CampaignTest, AGapIsAnObservation) {
+  const Wasteful wasteful;
+  const duel::Entered entered(wasteful);
+  const std::array<const ir::Allocator*, 2> duelists = {duel::find_allocator("briggs"), &wasteful};
+  CampaignOptions o = options(duelists, 300);
+  o.gaps = {*parse_gap("wasteful/briggs:weighted_spill_bytes>=3")};
+  o.reduce_budget = 400'000;
+  const CampaignResult r = run(o);
+  EXPECT_TRUE(r.found.empty());
+  ASSERT_FALSE(r.observed.empty());
+  const Found& f = r.observed[0];
+  EXPECT_EQ(f.failure.signature, "gap/wasteful/briggs:weighted_spill_bytes>=3.00");
+  EXPECT_LE(f.instructions, 30u);
+  EXPECT_THAT(f.message, HasSubstr(" times the weighted_spill_bytes of briggs"));
+  EXPECT_TRUE(reproduces(played(f.path), o.gaps[0])) << f.path;
+  EXPECT_THAT(read_file(f.path).value(), HasSubstr("--with wasteful,briggs"));
+  EXPECT_THAT(r.totals, HasSubstr(" 0 findings"));
+  o.is_gap_finding = true;
+  o.db = path("other.sqlite");
+  EXPECT_FALSE(run(o).found.empty());
 }
 
 TEST_F(CampaignTest, TheMixIsTheSameForAnyNumberOfWorkers) {

@@ -10,21 +10,29 @@ namespace {
 
 void remove_reproducer(const std::string& path) {
   std::error_code ignored;
-  if (!path.empty()) std::filesystem::remove(path, ignored);
+  if (path.empty()) return;
+  std::filesystem::remove(path, ignored);
+  std::filesystem::remove(answer_path(path), ignored);
 }
 
 }  // namespace
 
-std::vector<StoredFinding> CampaignFindings::load() {
+std::vector<StoredFinding> CampaignFindings::load(const std::set<std::string>& present) {
   std::vector<StoredFinding> stored = store_.findings();
+  std::map<std::string, std::string> messages;  // of the judges, by name_of
+  for (const Sighting& s : store_.sightings()) {
+    messages[name_of(s.failure)] = s.message;
+    if (s.reduced == 0 && present.contains(s.failure.allocator)) want_understood(s.failure, s.first, s.message, Seen::Earlier);
+  }
+  std::erase_if(stored, [&](const StoredFinding& f) { return !present.contains(f.failure.allocator); });
   for (const StoredFinding& f : stored)
-    by_bucket_[f.bucket] = {f.bucket, f.failure, "", f.decision, f.state, "", f.count, f.instructions};
-  for (const Sighting& s : store_.sightings())
-    if (s.reduced == 0) want_understood(s.failure, s.first, s.message);
+    by_bucket_[f.bucket] = {f.bucket,       f.failure, messages[name_of(f.failure)], f.decision, f.state, "", f.count,
+                            f.instructions, false};
   return stored;
 }
 
 void CampaignFindings::see(const Failed& failed) {
+  if (failed.objections.empty()) return;
   if (!seen_.emplace(std::pair(failed.index, results::content_hash(failed.input)), failed).second)
     return;  // seen before its worker died
   for (const Objection& o : failed.objections)
@@ -35,15 +43,11 @@ void CampaignFindings::see_death(const Failure& failure, const std::string& mess
   store_.saw(failure, message, input);
 }
 
-void CampaignFindings::see_located(const Located& located) {
+void CampaignFindings::forget_death(Located& located) {
   const Failure unknown{"unknown", located.signature};
   store_.forget(unknown);
-  Failed failed = located.failed;
-  if (failed.objections.empty()) {
-    if (located.signature == "harness/hang") return;  // alone it is fast enough
-    failed.objections = {{unknown, "a worker died of it once, but not again when it was tried again"}};
-  }
-  see(failed);
+  if (!located.failed.objections.empty() || located.signature == "harness/hang") return;  // alone it is fast enough
+  located.failed.objections = {{unknown, "a worker died of it once, but not again when it was tried again"}};
 }
 
 void CampaignFindings::take_before(std::uint64_t done) {
@@ -64,17 +68,18 @@ void CampaignFindings::take(const Failed& failed) {
   }
 }
 
-void CampaignFindings::want_understood(const Failure& failure, const results::Blob& input, const std::string& message) {
+void CampaignFindings::want_understood(const Failure& failure, const results::Blob& input, const std::string& message, Seen seen) {
   if (!queue_.push({failure, input, message})) return;
   const std::string name = name_of(failure);
   if (understood_.contains(name)) return;
   Found& raw = not_reduced_[name];
   if (raw.count++ > 0) return;
+  raw.is_new = seen == Seen::Now;
   const duel::Case c = duel::decode_case(input);
   raw.failure = failure;
   raw.message = message;
   raw.instructions = static_cast<std::uint32_t>(c.program.insts.size());
-  if (!directory_.empty()) raw.path = write_reproducer(directory_, failure, message, name, c);
+  if (!directory_.empty() && raw.is_new) raw.path = write_reproducer(directory_, failure, message, name, c);
 }
 
 void CampaignFindings::take_understood(const Understand& task, std::optional<Understanding> answer) {
@@ -119,19 +124,22 @@ void CampaignFindings::take_reduction(const Reduction& r, const std::string& mes
   understood.naming = r.naming;
   understood.bucket = choose_bucket(r.naming, r.decision, known);
   store_.add(understood);
+  if (!r.answer.empty()) store_.keep_answer(r.input, r.failure.allocator, r.answer);
   Found& f = by_bucket_[understood.bucket];
   const auto instructions = static_cast<std::uint32_t>(understood.reduced.program.insts.size());
   f.count += 1;
+  f.is_new = f.is_new || f.state != "crashing";
   f.state = "crashing";
   if (!f.path.empty() && f.instructions <= instructions) return;
   const std::string old = f.path;
-  f = {understood.bucket, understood.failure, message, understood.decision, "crashing", "", f.count, instructions};
-  if (!directory_.empty()) f.path = write_reproducer(directory_, f.failure, message, f.bucket, understood.reduced);
+  f = {understood.bucket, understood.failure, message, understood.decision, "crashing", "", f.count, instructions, f.is_new};
+  if (!directory_.empty()) f.path = write_reproducer(directory_, f.failure, message, f.bucket, understood.reduced, r.answer);
   if (old != f.path) remove_reproducer(old);
 }
 
 void CampaignFindings::take_again(const TriedAgain& answer) {
   Found& f = by_bucket_[answer.bucket];
+  f.is_new = f.is_new || (answer.fails && f.state != "crashing");
   f.state = store_.tried_again(f.bucket, answer.fails, version_);
 }
 

@@ -33,13 +33,16 @@ class CampaignFindings {
       : store_(store), version_(std::move(version)), directory_(std::move(directory)), suppressions_(std::move(suppressions)),
         today_(std::move(today)) {}
 
-  // Cases that earlier sessions have left to understand go to the queue. Returns the findings that have to be tried again.
-  [[nodiscard]] std::vector<StoredFinding> load();
+  // Cases that earlier sessions have left to understand go to the queue. Returns the findings that have to be tried again. Of allocators
+  // that are not `present` nothing is done.
+  [[nodiscard]] std::vector<StoredFinding> load(const std::set<std::string>& present);
 
   void see(const Failed& failed);
   // A worker ended, or was ended, while it tried the input.
   void see_death(const Failure& failure, const std::string& message, const results::Blob& input);
-  void see_located(const Located& located);
+  // The death is explained, and is no sighting by itself any more. Where nothing died again, `located` gets a failure that says so, except
+  // after a hang: alone the program was fast enough.
+  void forget_death(Located& located);
   // Counts the cases with numbers below `done`.
   void take_before(std::uint64_t done);
 
@@ -55,7 +58,7 @@ class CampaignFindings {
   [[nodiscard]] const UnderstandingQueue& queue() const { return queue_; }
   // The findings that fail now, those that have been understood and those that have not been reduced yet.
   [[nodiscard]] std::vector<const Found*> failing() const;
-  // The same at the end, with the number of cases of each finding that has not been reduced.
+  // The same as failing() at the end, with the number of cases of each finding that has not been reduced.
   [[nodiscard]] std::vector<Found> report() const;
   [[nodiscard]] std::uint64_t suppressed() const { return suppressed_; }  // cases
 
@@ -71,7 +74,8 @@ class CampaignFindings {
   void take_next_answer();
   void take_answer(const Understanding& answer, const std::string& message);
   void take_reduction(const Reduction& reduction, const std::string& message);
-  void want_understood(const Failure& failure, const results::Blob& input, const std::string& message);
+  enum class Seen { Now, Earlier };
+  void want_understood(const Failure& failure, const results::Blob& input, const std::string& message, Seen seen = Seen::Now);
 
   Store& store_;
   std::string version_, directory_;

@@ -32,7 +32,8 @@ constexpr auto kFields<results::Configuration> = std::tuple(&results::Configurat
 template <>
 constexpr auto kFields<results::CaseResults::Bout> =
     std::tuple(&results::CaseResults::Bout::configuration, &results::CaseResults::Bout::verdict,
-               &results::CaseResults::Bout::reason, &results::CaseResults::Bout::figures, &results::CaseResults::Bout::objections);
+               &results::CaseResults::Bout::reason, &results::CaseResults::Bout::figures, &results::CaseResults::Bout::objections,
+               &results::CaseResults::Bout::answer, &results::CaseResults::Bout::answered_to);
 template <>
 constexpr auto kFields<results::CaseResults> =
     std::tuple(&results::CaseResults::hash, &results::CaseResults::name, &results::CaseResults::source,
@@ -60,7 +61,8 @@ constexpr auto kFields<Failed> = std::tuple(&Failed::input, &Failed::index, &Fai
 template <>
 constexpr auto kFields<Tried> = std::tuple(&Tried::programs, &Tried::tally, &Tried::results);
 template <>
-constexpr auto kFields<Reduction> = std::tuple(&Reduction::input, &Reduction::failure, &Reduction::decision, &Reduction::naming);
+constexpr auto kFields<Reduction> =
+    std::tuple(&Reduction::input, &Reduction::failure, &Reduction::decision, &Reduction::naming, &Reduction::answer);
 template <>
 constexpr auto kFields<Understanding> = std::tuple(&Understanding::asked, &Understanding::reduction);
 template <>

@@ -106,6 +106,7 @@ struct Reduction {
   Failure failure;       // which the reduced case shows
   std::string decision;  // the kind of the first bad one; "" = the failure comes before any
   Naming naming;
+  std::string answer = {};  // of an external allocator: what it made of the input, as text
 };
 
 struct Understanding {

@@ -33,7 +33,13 @@ results::CaseResults some_results() {
           .source = "s",
           .instructions = 7,
           .content = {1, 2},
-          .bouts = {{{"briggs", "a=1", "sm_80", "R=32"}, "fail", "because", {1, std::nullopt, -3}, {{"signature", "message"}}}}};
+          .bouts = {{{"briggs", "a=1", "sm_80", "R=32"},
+                     "fail",
+                     "because",
+                     {1, std::nullopt, -3},
+                     {{"signature", "message"}},
+                     "answer",
+                     "asked"}}};
 }
 
 std::vector<Job> some_jobs() {
@@ -47,7 +53,7 @@ std::vector<Job> some_jobs() {
 
 std::vector<Report> some_reports() {
   const Failed failed{{1, 2}, 5, {{{"briggs", "s"}, "m"}, {{"cicc", "t"}, ""}}};
-  const Reduction reduction{{3}, {"briggs", "s"}, "coalesce-copy", {"nature", {"a", "b"}, {"c"}, "title", {"d"}}};
+  const Reduction reduction{{3}, {"briggs", "s"}, "coalesce-copy", {"nature", {"a", "b"}, {"c"}, "title", {"d"}}, "answer"};
   return {StoredInput{"hash", {1, 2}, {3, 4}, true, 5, false},
           failed,
           Tried{{1, 2}, some_tally(), {some_results(), {}}},
@@ -97,6 +103,7 @@ TEST(Messages, FieldsComeBackWhereTheyWere) {
   EXPECT_THAT(reduction.naming.rest, ElementsAre("c"));
   EXPECT_EQ(reduction.naming.title, "title");
   EXPECT_THAT(reduction.naming.needed, ElementsAre("d"));
+  EXPECT_EQ(reduction.answer, "answer");
 }
 
 TEST(Messages, RowsOfTheDatabaseComeBackWhole) {
@@ -111,6 +118,7 @@ TEST(Messages, RowsOfTheDatabaseComeBackWhole) {
   EXPECT_EQ(r.bouts[0].verdict + r.bouts[0].reason, "failbecause");
   EXPECT_THAT(r.bouts[0].figures, ElementsAre(std::optional<std::int64_t>(1), std::nullopt, std::optional<std::int64_t>(-3)));
   EXPECT_THAT(r.bouts[0].objections, ElementsAre(std::pair("signature", "message")));
+  EXPECT_EQ(r.bouts[0].answer + r.bouts[0].answered_to, "answerasked");
 }
 
 // The coordinator adds what a worker has counted to an empty tally: the sum is what the worker has.

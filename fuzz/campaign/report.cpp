@@ -2,20 +2,33 @@
 #include "fuzz/campaign/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+
+#include "base/counted.h"
+#include "duel/allocators.h"
 
 namespace regduel::fuzz {
 
-std::string text_of(const std::vector<Found>& found) {
+std::string text_of(const Earlier& e) {
+  if (e.sessions == 0) return "";
+  std::string text = fmt::format("resumed: session {}, {}, {}, {} not understood yet", e.sessions + 1,
+                                 counted(e.programs, "program"), counted(e.findings, "finding"), counted(e.not_understood, "case"));
+  if (!e.absent.empty())
+    text += fmt::format("; {} of {}, not in this session, left alone", counted(e.left_alone, "case"), fmt::join(e.absent, ", "));
+  return text;
+}
+
+std::string text_of(const std::vector<Found>& found, std::string_view what) {
   std::string out;
   for (const Found& f : found) {
-    out += fmt::format("finding: {} in {} ({} {})\n  {}\n", f.failure.signature, f.failure.allocator, f.count,
+    out += fmt::format("{}: {} in {} ({} {})\n  {}\n", what, f.failure.signature, duel::shown_name(f.failure.allocator), f.count,
                        f.bucket.empty() ? "cases, not reduced"
                        : f.count == 1   ? "case"
                                         : "cases",
                        f.message.empty() ? "found by an earlier session" : f.message);
     if (!f.bucket.empty())
-      out += fmt::format("  reduced to {} instructions{}\n", f.instructions,
+      out += fmt::format("  reduced to {}{}\n", counted(f.instructions, "instruction"),
                          f.decision.empty() ? "" : fmt::format("; the first bad decision: {}", f.decision));
     if (!f.path.empty()) out += fmt::format("  replay: see the head of {}\n", f.path);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,13 +21,14 @@ namespace regduel::fuzz {
 namespace {
 
 // A name or a signature as a piece of a file name.
-std::string slug(std::string_view s) {
+constexpr std::size_t kMostOfAllocator = 24, kMostOfSignature = 48;  // characters of a file name
+std::string slug(std::string_view s, std::size_t most) {
   std::string out;
   for (const char c : s) {
     const bool keep = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     if (keep) out += c;
     else if (!out.empty() && out.back() != '-') out += '-';
-    if (out.size() >= 60) break;
+    if (out.size() >= most) break;
   }
   return out;
 }
@@ -66,21 +68,35 @@ std::string replay_arguments(const duel::Case& input, const std::vector<std::str
   return out;
 }
 
+namespace {
+
+// A gap is between two.
+std::vector<std::string> players_of(const Failure& failure) {
+  const std::optional<Gap> gap = is_gap(failure) ? gap_of(failure) : std::nullopt;
+  return gap ? std::vector{gap->worse, gap->better} : std::vector{failure.allocator};
+}
+
+}  // namespace
+
+std::string answer_path(const std::string& path) {
+  return (path.ends_with(".rir") ? path.substr(0, path.size() - 4) : path) + ".after.rir";
+}
+
 std::string write_reproducer(const std::string& directory, const Failure& failure, const std::string& message,
-                             const std::string& key, const duel::Case& input) {
+                             const std::string& key, const duel::Case& input, const std::string& answer) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) throw BadInput(fmt::format("error: {}: {}", directory, error.message()));
   const bool is_external = failure.allocator.find(':') != std::string::npos;
-  const std::string allocator = is_external ? slug(failure.allocator) : failure.allocator;
+  const std::string allocator = is_external ? slug(duel::shown_name(failure.allocator), kMostOfAllocator) : failure.allocator;
   const std::string hashed = is_external ? failure.allocator + " " + key : key;  // two commands may begin alike
-  const std::string name =
-      fmt::format("{}-{}-{:08x}.rir", allocator, slug(failure.signature), XXH3_64bits(hashed.data(), hashed.size()) >> 32);
+  const std::string name = fmt::format("{}-{}-{:08x}.rir", allocator, slug(failure.signature, kMostOfSignature),
+                                       XXH3_64bits(hashed.data(), hashed.size()) >> 32);
   const std::string path = (std::filesystem::path(directory) / name).string();
   const std::string_view asked = failure.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
   const auto written = write_file(
       path, fmt::format("// {}: {}\n// regduel duel {}{} {}\n{}", failure.signature, message, asked,
-                        replay_arguments(input, {failure.allocator}), duel::shell_word(path), ir::print_file(input.program)));
+                        replay_arguments(input, players_of(failure)), duel::shell_word(path), ir::print_file(input.program)));
   if (!written) throw BadInput(fmt::format("error: {}", written.error()));
   if (const ir::Allocator* known = duel::find_allocator(failure.allocator)) {
     ir::AllocOptions options;
@@ -91,6 +107,10 @@ std::string write_reproducer(const std::string& directory, const Failure& failur
          known->own_files(input.program, *input.target, options, base, fmt::format("{}: {}", failure.signature, message)))
       if (const auto own = write_file(base + file.suffix, file.text); !own) throw BadInput(fmt::format("error: {}", own.error()));
   }
+  const std::string after = answer_path(path);
+  std::filesystem::remove(after, error);
+  if (answer.empty()) return path;
+  if (const auto kept = write_file(after, answer); !kept) throw BadInput(fmt::format("error: {}", kept.error()));
   return path;
 }
 

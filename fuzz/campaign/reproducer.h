@@ -14,8 +14,11 @@ namespace regduel::fuzz {
 
 // Writes DIRECTORY/ALLOCATOR-SIGNATURE-HASH.rir, and makes the directory where there is none. Returns the path. Throws BadInput.
 // Of an external allocator the name is its command's, as far as it goes in a file name.
+//   answer   what an external allocator made of it, as text: goes into answer_path() of the file; "" = none
 //   key   what the file stands for, a signature or a bucket: the HASH is of it, so that another case of the same replaces the file
 std::string write_reproducer(const std::string& directory, const Failure& failure, const std::string& message,
-                             const std::string& key, const duel::Case& input);
+                             const std::string& key, const duel::Case& input, const std::string& answer = "");
+// NAME.after.rir for NAME.rir.
+[[nodiscard]] std::string answer_path(const std::string& path);
 
 }  // namespace regduel::fuzz

@@ -1,18 +1,21 @@
 // See store.h.
 #include "fuzz/campaign/store.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "base/bad_input.h"
+#include "base/counted.h"
 #include "fuzz/triage/reduce.h"
 
 namespace regduel::fuzz {
 namespace {
 
 constexpr std::uint32_t kMostFeatures = 1u << 24;
+constexpr std::int64_t kCheckpointSeconds = 60;
 
 std::int64_t now_seconds() { return results::microseconds_since_1970() / 1'000'000; }
 
@@ -45,10 +48,32 @@ void Store::begin() {
 std::uint64_t Store::begin_session(std::uint64_t seed, const std::string& mode) {
   run_.seed = seed;
   run_.mode = mode;
+  if (!db_.path().empty()) lock_.emplace(db_.path(), seed, mode);
   db_.execute("INSERT OR IGNORE INTO campaign VALUES(?, ?, 0)", seed, mode);
   results::Sqlite::Statement next(db_, "SELECT next FROM campaign WHERE seed = ? AND mode = ?", seed, mode);
   run_.first = next.step() ? static_cast<std::uint64_t>(next.integer(0)) : 0;
   return run_.first;
+}
+
+Earlier Store::earlier(const std::set<std::string>& present) {
+  Earlier e;
+  results::Sqlite::Statement sessions(db_, "SELECT count(*) FROM run WHERE seed = ? AND mode = ?", run_.seed, run_.mode);
+  if (sessions.step()) e.sessions = static_cast<std::uint64_t>(sessions.integer(0));
+  e.programs = run_.first;
+  std::set<std::string> absent;
+  const auto add = [&](const std::string& allocator, std::uint64_t& count) {
+    if (present.contains(allocator)) {
+      ++count;
+    } else if (allocator != "unknown") {
+      ++e.left_alone;
+      absent.insert(allocator);
+    }
+  };
+  for (const StoredFinding& f : findings()) add(f.failure.allocator, e.findings);
+  for (const Sighting& s : sightings())
+    if (s.reduced == 0) add(s.failure.allocator, e.not_understood);
+  e.absent.assign(absent.begin(), absent.end());
+  return e;
 }
 
 void Store::require_run() {
@@ -136,6 +161,15 @@ std::vector<StoredFinding> Store::findings() {
   return result;
 }
 
+void Store::keep_answer(const results::Blob& input, const std::string& allocator, const std::string& program) {
+  begin();
+  results::keep_answer(db_, results::content_hash(input), allocator, program);
+}
+
+std::string Store::answer_to(const results::Blob& input, const std::string& allocator) {
+  return results::read_answer(db_, results::content_hash(input), allocator).value_or("");
+}
+
 bool Store::add(const Understood& u) {
   begin();
   const results::Blob input = duel::encode_case(u.reduced);
@@ -190,25 +224,31 @@ void Store::commit(const Standing& s, const Tally& tally) {
   last_sample_ = now;
   db_.execute("COMMIT");
   is_open_ = false;
+  if (now - std::max(last_checkpoint_, started_) < kCheckpointSeconds) return;
+  last_checkpoint_ = now;
+  db_.execute("PRAGMA wal_checkpoint(PASSIVE)");  // readers and other writers go on
 }
 
 void Store::finish() {
   if (is_open_) db_.execute("COMMIT");
   is_open_ = false;
   results::close_database(db_);
+  lock_.reset();
 }
 
 std::string Store::totals() {
   results::Sqlite::Statement sums(db_, "SELECT count(*), count(DISTINCT seed), sum(next - first), sum(allocations) FROM run");
-  results::Sqlite::Statement counts(
-      db_,
-      "SELECT (SELECT count(*) FROM finding), (SELECT count(*) FROM sighting WHERE reduced = 0), (SELECT "
-      "count(*) FROM input)");
+  results::Sqlite::Statement counts(db_,
+                                    "SELECT (SELECT count(*) FROM finding WHERE signature NOT LIKE 'gap/%'), (SELECT count(*) FROM "
+                                    "sighting WHERE reduced = 0 AND "
+                                    "signature NOT LIKE 'gap/%'), (SELECT "
+                                    "count(*) FROM input)");
   if (!sums.step() || !counts.step()) return "";
   const std::int64_t unreduced = counts.integer(1);
-  return fmt::format("{} sessions over {} seeds: {} programs, {} allocations judged, {} findings{}, {} inputs", sums.integer(0),
-                     sums.integer(1), sums.integer(2), sums.integer(3), counts.integer(0),
-                     unreduced > 0 ? fmt::format(" and {} not reduced yet", unreduced) : "", counts.integer(2));
+  return fmt::format("{} over {}: {}, {} judged, {}{}, {}", counted(sums.integer(0), "session"), counted(sums.integer(1), "seed"),
+                     counted(sums.integer(2), "program"), counted(sums.integer(3), "allocation"),
+                     counted(counts.integer(0), "finding"), unreduced > 0 ? fmt::format(" and {} not reduced yet", unreduced) : "",
+                     counted(counts.integer(2), "input"));
 }
 
 void Store::merge(const std::string& other) {

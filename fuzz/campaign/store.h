@@ -1,6 +1,7 @@
-// The tables of campaigns in the database (results/schema.h). commit() is called twice a second, and the file has a write-ahead log: a
-// process that is killed loses at most the last second, and the next campaign of the same seed goes on behind what is kept. A
-// session of one is a row of `run`; the rows of
+// The tables of campaigns in the database (results/schema.h). commit() is called twice a second, and the file has a write-ahead log, which
+// goes into the file itself once a minute: a process that is killed loses at most the last second, a copy of the file alone the last
+// minute. The next campaign of the same seed goes on behind what is kept; two at a time are refused (session_lock.h). A session of one
+// is a row of `run`; the rows of
 //
 //   input      the corpus: inputs that show a feature that no smaller one shows, and pinned ones, which stay
 //   sighting   what judges have objected to, as they said it, with the first input that showed it
@@ -15,9 +16,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "fuzz/campaign/report.h"
+#include "fuzz/campaign/session_lock.h"
 #include "fuzz/campaign/tally.h"
 #include "fuzz/triage/failure.h"
 #include "fuzz/triage/triage.h"
@@ -63,8 +67,12 @@ class Store {
   //   run   of it `program` is the version that writes: what it saw is current as long as it is the same one
   explicit Store(const std::string& path, results::RunInfo run = {"unknown", "", ""});
 
-  // A session of the campaign that the seed names: the first program that none before has done.
+  // A session of the campaign that the seed names: the first program that none before has done. Throws BadInput where another process
+  // runs one.
   [[nodiscard]] std::uint64_t begin_session(std::uint64_t seed, const std::string& mode);
+
+  // What the sessions before have left; of the allocators named `present`, and of others. Requires begin_session().
+  [[nodiscard]] Earlier earlier(const std::set<std::string>& present);
 
   // A case of the session.
   void add(const results::CaseResults& results);
@@ -81,6 +89,9 @@ class Store {
   void forget(const Failure& sighting);
 
   [[nodiscard]] std::vector<StoredFinding> findings();  // by bucket
+  // What an external allocator made of the input (results/schema.h).
+  void keep_answer(const results::Blob& input, const std::string& allocator, const std::string& program);
+  [[nodiscard]] std::string answer_to(const results::Blob& input, const std::string& allocator);  // "" = not kept
   // One more reduced case; the smallest is kept. True where it is the first of its bucket.
   bool add(const Understood& understood);
   // Its case was tried again, by that version of the program. Returns its state now.
@@ -107,7 +118,8 @@ class Store {
   results::RunInfo run_;
   std::int64_t run_id_ = 0;  // 0 until something is kept of the session
   std::optional<results::ResultTable> results_;
-  std::int64_t started_ = 0, last_sample_ = 0;
+  std::optional<SessionLock> lock_;
+  std::int64_t started_ = 0, last_sample_ = 0, last_checkpoint_ = 0;
   bool is_open_ = false;  // a transaction
 };
 

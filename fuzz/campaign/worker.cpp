@@ -2,6 +2,8 @@
 #include "fuzz/campaign/worker.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <expected>
 #include <optional>
@@ -14,14 +16,18 @@
 #include "base/edges.h"
 #include "base/isolate.h"
 #include "base/random.h"
+#include "duel/allocators.h"
+#include "duel/exec/exec_allocator.h"
 #include "fuzz/campaign/messages.h"
 #include "fuzz/explore/behaviour.h"
 #include "fuzz/triage/triage.h"
+#include "ir/text/text.h"
 
 namespace regduel::fuzz {
 namespace {
 
 constexpr std::size_t kR = ir::index(ir::RegFile::R);
+constexpr std::uint64_t kGapFeature = 0x676170;           // of hashes that no other feature has
 constexpr int kUnderstandSeconds = 600;                   // of the processor
 constexpr std::uint64_t kMetamorphicStream = 0x6D657461;  // which cases are varied does not depend on what is in them
 
@@ -96,7 +102,18 @@ class Worker {
     if (trials == Trials::Here && !reproduces(input, failure)) return {failure, std::nullopt};
     return {failure, reduction_of(understand(input, failure, options_.reduce_budget, trials))};
   }
-  static Reduction reduction_of(const Understood& u) { return {duel::encode_case(u.reduced), u.failure, u.decision, u.naming}; }
+  static Reduction reduction_of(const Understood& u) {
+    return {duel::encode_case(u.reduced), u.failure, u.decision, u.naming, answer_to(u.reduced, u.failure)};
+  }
+  // What an external allocator makes of it; "" where it makes nothing.
+  static std::string answer_to(const duel::Case& input, const Failure& failure) {
+    if (duel::find_external(failure.allocator) == nullptr || ends_the_process(failure) || is_hang(failure)) return "";
+    const ir::Allocator* const allocator = duel::find_allocator(failure.allocator);
+    const std::array one = {allocator};
+    const std::vector<std::string> judges = {"structure"};
+    const duel::Duel duel = duel::duel(input, {.duelists = one, .judges = judges});
+    return duel.bouts[0].program ? ir::print_file(*duel.bouts[0].program) : "";
+  }
 
   [[nodiscard]] Located answer_to(const Locate& job) const {
     const duel::Case input = duel::decode_case(job.input);
@@ -129,6 +146,7 @@ class Worker {
       sums.tally.add(input, duel);
       const bool fails = duel.verdict() == oracles::Verdict::Fail;
       if (fails) report(duel, index, bytes);
+      else report_gaps(duel, index, bytes);
       const bool is_kept = !fails && keep != Keep::Nothing && learn(input, duel, bytes, keep);
       if (options_.with_results && (fails || is_kept || keep == Keep::Nothing))
         sums.results.push_back(results_of(input, duel, index, keep));
@@ -152,7 +170,8 @@ class Worker {
 
   // Whether the input was kept.
   bool learn(const duel::Case& input, const duel::Duel& duel, const results::Blob& bytes, Keep keep) {
-    const std::vector<std::uint32_t> features = features_of(input, duel);
+    std::vector<std::uint32_t> features = features_of(input, duel);
+    add_gaps(duel, features);
     if (!explorer_.learn(input, features) && keep != Keep::Always) return false;
     const std::string hash = results::content_hash(bytes);
     log_.add("entry", hash);
@@ -162,6 +181,30 @@ class Worker {
                                      .is_pinned = keep == Keep::Always,
                                      .instructions = static_cast<std::uint32_t>(input.program.insts.size())}));
     return true;
+  }
+
+  // A ratio that no input has had yet is a feature of its own, so that selection climbs from one to the next: four steps for each doubling.
+  void add_gaps(const duel::Duel& duel, std::vector<std::uint32_t>& features) const {
+    for (std::size_t k = 0; k < options_.gaps.size(); ++k) {
+      const std::optional<std::int64_t> percent = percent_of(duel, options_.gaps[k]);
+      if (!percent || *percent <= 100) continue;
+      const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*percent)));
+      const auto step = static_cast<std::uint64_t>(4 * bits) + (static_cast<std::uint64_t>(*percent) >> (bits - 3) & 3);
+      features.push_back(static_cast<std::uint32_t>(hash_combine(hash_combine(kGapFeature, k), step) % kNumFeatures));
+    }
+    std::ranges::sort(features);
+    features.erase(std::ranges::unique(features).begin(), features.end());
+  }
+
+  void report_gaps(const duel::Duel& duel, std::uint64_t index, const results::Blob& bytes) {
+    Failed observed{bytes, index, {}};
+    for (const Gap& gap : options_.gaps) {
+      const std::optional<std::int64_t> percent = percent_of(duel, gap);
+      if (!percent || *percent < gap.percent) continue;
+      observed.objections.push_back({failure_of(gap), fmt::format("{} has {}.{:02} times the {} of {}", gap.worse, *percent / 100,
+                                                                  *percent % 100, gap.figure, gap.better)});
+    }
+    if (!observed.objections.empty()) channel_.send(encode(observed));
   }
 
   void report(const duel::Duel& duel, std::uint64_t index, const results::Blob& bytes) {

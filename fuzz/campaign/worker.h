@@ -8,6 +8,7 @@
 #include "fuzz/campaign/event_log.h"
 #include "fuzz/campaign/worker_process.h"
 #include "fuzz/explore/explorer.h"
+#include "fuzz/triage/failure.h"
 #include "ir/allocator.h"
 
 namespace regduel::fuzz {
@@ -22,6 +23,7 @@ struct WorkerOptions {
   std::span<const ir::Allocator* const> duelists;
   std::span<const int> registers;  // as of CampaignOptions
   bool with_results = false;       // rows for the database
+  std::span<const Gap> gaps = {};  // as of CampaignOptions
 };
 
 // Works until the channel is closed.

@@ -62,8 +62,8 @@ void WorkerProcess::start(const std::function<int(Channel&, CurrentInput&)>& wor
     if (::getppid() != coordinator) ::_exit(0);
     static_cast<void>(!::nice(3));  // the coordinator goes first: what it writes late could be lost
     mine = Channel();
-    std::signal(SIGINT, SIG_IGN);  // the coordinator ends it
-    std::signal(SIGTERM, SIG_DFL);
+    // timeout, systemd and Ctrl-C signal the whole group: the coordinator ends it, by the channel or by its own death.
+    for (const int asked : {SIGINT, SIGTERM, SIGHUP}) std::signal(asked, SIG_IGN);
     ::_exit(work(its, *current_));
   }
   channel_ = std::move(mine);

@@ -122,7 +122,7 @@ std::vector<std::string> bucket_names(const Failure& failure, std::string_view d
   const std::string by = fmt::format(" by {}", decision);
   std::string plain = fmt::format("{}: {}", failure.allocator, nature);
   const bool is_told = !is_ordinary(decision);
-  if (nature.starts_with("harness/")) return {is_told ? plain + by : plain};
+  if (nature.starts_with("harness/") || is_gap(failure)) return {is_told ? plain + by : plain};
   if (nature.starts_with("structure/") && decision == kAnotherAttempt) return {plain + by, plain};
   if (nature != "wrong-value") return {plain};
   if (is_told) plain += by;

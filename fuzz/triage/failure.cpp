@@ -41,6 +41,10 @@ bool is_hang(const Failure& f) { return f.signature.starts_with("harness/hang@")
 bool reproduces(const duel::Case& input, const Failure& failure, ir::Fuel* fuel) {
   const ir::Allocator* const allocator = duel::find_allocator(failure.allocator);
   if (allocator == nullptr) return false;
+  if (is_gap(failure)) {
+    const std::optional<Gap> gap = gap_of(failure);
+    return gap && reproduces(input, *gap, fuel);
+  }
   if (ends_the_process(failure)) {
     const std::optional<Failure> crash = crash_of(input, *allocator, kHangSeconds, fuel);
     return crash && crash->signature == failure.signature;
@@ -189,17 +193,39 @@ std::string to_string(const Gap& gap) {
   return fmt::format("{}/{}:{}>={}.{:02}", gap.worse, gap.better, gap.figure, gap.percent / 100, gap.percent % 100);
 }
 
-bool reproduces(const duel::Case& input, const Gap& gap) {
+bool reproduces(const duel::Case& input, const Gap& gap, ir::Fuel* fuel) {
   const ir::Allocator *const worse = duel::find_allocator(gap.worse), *const better = duel::find_allocator(gap.better);
   if (worse == nullptr || better == nullptr) return false;
-  const std::array pair = {worse, better};
-  const duel::Duel d = duel::duel(input, {.duelists = pair});
-  for (const duel::Bout& b : d.bouts)
-    if (b.verdict() != oracles::Verdict::Pass || !b.program) return false;
-  const std::optional<std::int64_t> much = figure_of(d.bouts[0], gap.figure), little = figure_of(d.bouts[1], gap.figure);
-  std::int64_t hundredfold = 0, wanted = 0;
-  return much && little && !__builtin_mul_overflow(*much, 100, &hundredfold) &&
-         !__builtin_mul_overflow(std::max<std::int64_t>(1, *little), gap.percent, &wanted) && hundredfold >= wanted;
+  const std::array first = {worse}, second = {better};
+  duel::Duel both = duel::duel(input, {.duelists = first, .fuel = fuel});
+  for (duel::Bout& b : duel::duel(input, {.duelists = second}).bouts) both.bouts.push_back(std::move(b));
+  const std::optional<std::int64_t> percent = percent_of(both, gap);
+  return percent && *percent >= gap.percent;
+}
+
+std::optional<std::int64_t> percent_of(const duel::Duel& duel, const Gap& gap) {
+  std::optional<std::int64_t> much, little;
+  for (const duel::Bout& b : duel.bouts) {
+    if (b.allocator != gap.worse && b.allocator != gap.better) continue;
+    if (b.verdict() != oracles::Verdict::Pass || !b.program) return std::nullopt;
+    (b.allocator == gap.worse ? much : little) = figure_of(b, gap.figure);
+  }
+  std::int64_t hundredfold = 0;
+  if (!much || !little || __builtin_mul_overflow(*much, 100, &hundredfold)) return std::nullopt;
+  return hundredfold / std::max<std::int64_t>(1, *little);
+}
+
+namespace {
+
+constexpr std::string_view kGap = "gap/";
+
+}  // namespace
+
+Failure failure_of(const Gap& gap) { return {gap.worse, std::string(kGap) + to_string(gap)}; }
+bool is_gap(const Failure& failure) { return failure.signature.starts_with(kGap); }
+std::optional<Gap> gap_of(const Failure& failure) {
+  auto gap = parse_gap(std::string_view(failure.signature).substr(kGap.size()));
+  return gap ? std::optional(std::move(*gap)) : std::nullopt;
 }
 
 }  // namespace regduel::fuzz

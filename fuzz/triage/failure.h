@@ -53,6 +53,17 @@ struct Gap {
 [[nodiscard]] std::expected<Gap, std::string> parse_gap(std::string_view text);
 [[nodiscard]] std::string to_string(const Gap& gap);
 // Cost: two allocations, judged by all.
-[[nodiscard]] bool reproduces(const duel::Case& input, const Gap& gap);
+//   fuel   of the worse allocator
+[[nodiscard]] bool reproduces(const duel::Case& input, const Gap& gap, ir::Fuel* fuel = nullptr);
+// How many hundredths of the better one's figure the worse one has, 0 counting as 1; nothing where not both passed, or a figure is
+// beyond counting.
+[[nodiscard]] std::optional<std::int64_t> percent_of(const duel::Duel& duel, const Gap& gap);
+
+// A gap as campaigns look for it: of the worse allocator, under the signature "gap/" and to_string(gap). It is an observation and no
+// failure, and is asked again, reduced and bisected as one.
+[[nodiscard]] Failure failure_of(const Gap& gap);
+[[nodiscard]] bool is_gap(const Failure& failure);
+// Requires is_gap(failure). nullopt where one of the allocators is not here.
+[[nodiscard]] std::optional<Gap> gap_of(const Failure& failure);
 
 }  // namespace regduel::fuzz

@@ -1,6 +1,7 @@
 #include "oracles/structure/register_rules.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,23 @@ using ir::Inst;
 using ir::Operand;
 using ir::PReg;
 using ir::VReg;
+
+namespace {
+
+// ".b1"; "" of the whole.
+std::string suffix_of(ir::Part part) {
+  if (part.is_whole()) return "";
+  return fmt::format(".{}{}", "bhwdq"[part.size_log2()], part.offset_bytes() >> part.size_log2());
+}
+std::string part_text(const std::string& home, ir::Part part) { return home + suffix_of(part); }
+// "byte 1", "bytes 2 to 3".
+std::string bytes_text(ir::Part part) {
+  if (part.is_whole()) return "the whole";
+  if (part.size_bytes() == 1) return fmt::format("byte {}", part.offset_bytes());
+  return fmt::format("bytes {} to {}", part.offset_bytes(), part.offset_bytes() + part.size_bytes() - 1);
+}
+
+}  // namespace
 
 RegisterRules::RegisterRules(const Case& c, Collector& out)
     : before_(c.before), after_(c.after), target_(c.target), limits_(c.limits), out_(out) {
@@ -49,7 +67,10 @@ void RegisterRules::check_placement(const Inst& a, int at, const Operand& want, 
   not_of_architectural(a, at, home, architectural_in(home, storage.root));
   const bool is_whole = storage.offset == 0 && storage.size == root.bytes();
   const auto part = is_whole ? ir::Part() : ir::Part::from_bytes(storage.offset, storage.size);
-  if (part.has_value() && have.part != *part) fault("operand-part", a, at, "another part of the register than before");
+  if (part.has_value() && have.part != *part)
+    fault("operand-part", a, at,
+          fmt::format("{} is {}, where {} of %{} stood: write {}{}", part_text(to_string(after_, home), have.part),
+                      bytes_text(have.part), bytes_text(*part), storage.root.value, to_string(after_, home), suffix_of(*part)));
   const PReg fixed = before_.fixed_of(want);
   if (fixed.is_valid() && fixed != home)
     fault("fixed-register", a, at,

@@ -153,6 +153,23 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{"remat-target", "remat #1 5", "remat #2 5"}, Defect{"remat-target", "remat #1 5", "remat #90 5"},
         Defect{"remat-shape", "remat #1 5", "remat #1 5, 5"}));
 
+// .hi of 16 bits is byte 1: the message says what to write.
+TEST(Structure, APartIsToldByItsBytes) {
+  const std::string body = R"(
+  vreg %0 R b16
+  block b0
+    #0 %0 = op
+    #1 sink %0.hi
+    #2 exit
+)";
+  const std::string before = "func @t kernel target sm_90 threads 32" + body;
+  std::string after = edit("func @t kernel target sm_90 threads 32 allocated" + body, "#0 %0 = op", "#0 R4 = op");
+  const JudgeResult r = judge_text(structure_judge(), before, edit(after, "sink %0.hi", "sink R4.hi"));
+  ASSERT_THAT(categories(r), ElementsAre("operand-part")) << describe(r);
+  EXPECT_EQ(r.findings[0].message, "R4.h1 is bytes 2 to 3, where byte 1 of %0 stood: write R4.b1");
+  EXPECT_THAT(categories(judge_text(structure_judge(), before, edit(after, "sink %0.hi", "sink R4.b1"))), ElementsAre());
+}
+
 TEST(Structure, FindsAnInstructionInAnotherBlock) {
   std::string after = edit(kAfter, "    #16 use UR0\n", "");
   after = edit(after, "    #18 use R5\n", "    #18 use R5\n    #16 use UR0\n");

@@ -18,7 +18,10 @@ function redrawAll(box) {
 }
 
 function showPage(isNavigation) {
-  const [, page = "overview", argument] = location.hash.split("/");
+  const { path: [page = "overview", argument], chosen } = addressOf();
+  const run = chosen.get("run");
+  if (run !== null) shownRun = run === "all" ? -1 : report.runs.findIndex((r) => String(r.id) === run);
+  runChoice.value = String(shownRun);
   const main = document.getElementById("main");
   tip(null, null);
   const parts = page === "case" ? casePage(Number(argument)) : page === "finding" ? findingPage(Number(argument)) : (pages[page] ?? pages.overview)[1](shownRun);
@@ -47,7 +50,11 @@ document.getElementById("tabs").append(...Object.entries(pages).map(([key, [titl
 const runChoice = document.getElementById("run");
 runChoice.append(...[[-1, "all runs"], ...report.runs.map((r, k) => [k, `${r.id}: ${(r.command || r.mode || "run").slice(0, 60)}`])].map(([value, text]) =>
   el("option", { value, selected: value === shownRun }, text)));
-runChoice.addEventListener("change", () => { shownRun = Number(runChoice.value); showPage(false); });
+runChoice.addEventListener("change", () => {
+  shownRun = Number(runChoice.value);
+  keepInAddress({ run: shownRun < 0 ? "all" : report.runs[shownRun].id });
+  showPage(false);
+});
 const darkSystem = matchMedia("(prefers-color-scheme: dark)");
 setTheme(darkSystem.matches);
 darkSystem.addEventListener("change", (event) => setTheme(event.matches));

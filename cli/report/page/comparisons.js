@@ -11,7 +11,11 @@ function limitsPage(run) {
     .map(([, ks]) => ks.sort((a, b) => cases.limit[a] - cases.limit[b]))
     .filter((ks) => new Set(ks.map((k) => cases.limit[k])).size > 1)
     .sort((a, b) => d3.ascending(nameOf(a[0]), nameOf(b[0])) || a[0] - b[0]);
-  const intro = el("p", { class: "quiet" }, "Each function at each limit of general registers (file R). The dashed line is the bound: the lesser of the limit and MaxLive, the most registers live at one point of the program.");
+  const intro = el("p", { class: "quiet" }, "Each function at each limit of general registers (file R). The dashed line is the bound: the lesser of the limit and what the program needs without spills: MaxLive, the most registers live at one point of it, or the highest register that an operand is fixed to.");
+  const others = report.runs.map((r, k) => k).filter((k) => run >= 0 && k !== run && d3.groups(casesOf(k), (c) => cases.program[c]).some(([, ks]) => new Set(ks.map((c) => cases.limit[c])).size > 1));
+  if (byProgram.length === 0 && others.length > 0)
+    return [heading("Against the limit"), intro, el("p", { class: "empty" }, "No function has been allocated at more than one limit in this run. ",
+      others.map((k) => [el("a", { href: `#/limits?run=${report.runs[k].id}` }, `Run ${report.runs[k].id}`), " has limits. "]))];
   if (byProgram.length === 0)
     return [heading("Against the limit"), intro, empty("No function has been allocated at more than one limit in what is chosen. regduel duel --db F.sqlite --regs 16,24,32,64 FILE… does that.")];
   const box = el("div", { class: "grid" }), where = el("span", { class: "quiet", role: "status" });
@@ -21,14 +25,15 @@ function limitsPage(run) {
     limitsState.page = Math.min(limitsState.page, pages - 1);
     const from = limitsState.page * kCardsAPage;
     box.replaceChildren(...found.slice(from, from + kCardsAPage).map(limitCard));
-    where.textContent = found.length === 0 ? "none of that name" : `${from + 1} to ${Math.min(from + kCardsAPage, found.length)} of ${count(found.length)} functions`;
+    where.textContent = found.length === 0 ? `no function has "${limitsState.search}" in its name` : `${from + 1} to ${Math.min(from + kCardsAPage, found.length)} of ${count(found.length)} functions`;
     back.disabled = limitsState.page === 0;
     on.disabled = limitsState.page >= pages - 1;
     redrawAll(box);
   };
+  limitsState.search = addressOf().chosen.get("search") ?? "";
   const turn = (by) => () => { limitsState.page += by; fill(); };
   const back = el("button", { type: "button", onclick: turn(-1) }, "Previous"), on = el("button", { type: "button", onclick: turn(1) }, "Next");
-  const search = el("input", { type: "search", value: limitsState.search, oninput: () => { limitsState.search = search.value; limitsState.page = 0; fill(); } });
+  const search = el("input", { type: "search", value: limitsState.search, oninput: () => { limitsState.search = search.value; limitsState.page = 0; keepInAddress({ search: search.value }); fill(); } });
   fill();
   return [heading("Against the limit"), intro, el("div", { class: "row" }, labelled("Function", search), back, on, where),
     allocatorLegend(["", "bound", "dashed"]), box];
@@ -71,11 +76,12 @@ const scatterState = { measure: "weighted_spill_bytes" };
 function scatterPage(run) {
   if (!reference) return [heading("Scatter"), empty("There is one allocator in this database: nothing to hold it against.")];
   const box = el("div", {});
+  scatterState.measure = measures[addressOf().chosen.get("measure")] ? addressOf().chosen.get("measure") : "weighted_spill_bytes";
   const fill = () => {
     box.replaceChildren(...scatter(casesOf(run), scatterState.measure));
     redrawAll(box);
   };
-  const pick = choice(Object.entries(measures), scatterState.measure, (m) => { scatterState.measure = m; fill(); });
+  const pick = choice(Object.entries(measures), scatterState.measure, (m) => { scatterState.measure = m; keepInAddress({ measure: m }); fill(); });
   fill();
   return [heading(`${nick(production)} against ${nick(reference)}`),
     el("p", { class: "quiet" }, `A dot is one or more cases that passed with both. Below the line ${production} has less, which is better.`),
@@ -127,7 +133,7 @@ function gapsPage(run) {
   const spills = reference ? passed(production).filter((k) => figure(k, reference, "verdict") === "pass").map(spillGap).filter((x) => x !== null) : [];
   const differing = spills.filter((x) => x !== 0);
   return [heading("Registers beyond the bound"),
-    el("p", { class: "quiet" }, "Registers in use, less the bound (the lesser of MaxLive and the limit); cases that passed. Negative: what is rematerialised or in memory needs no register."),
+    el("p", { class: "quiet" }, "Registers in use, less the bound (MaxLive or the highest register that an operand is fixed to, at most the limit); cases that passed. Negative: what is rematerialised or in memory needs no register."),
     registers.length === 0 ? empty("No figures in what is chosen.") : histogram("registers beyond the bound", registers, true),
     refills.length === 0 ? [] : [heading("Refilled bytes beyond the bound"),
       el("p", { class: "quiet" }, "What refills move, less the fewest bytes that any allocation of straight-line code moves at that limit (Belady); cases that passed, without branches, and that refill."),
@@ -159,6 +165,10 @@ function histogram(what, groups, isWhole) {
       const x = d3.scaleLinear([edges[0], edges.at(-1)], [0, width]);
       const y = d3.scaleSqrt([0, d3.max(data, (d) => d3.max(d.bins, (b) => b.length))], [height, 0]).nice();
       axes(g, x, y, width, height, { xLabel: what, yLabel: "cases (square root scale)", yTicks: 5, isWhole: true });
+      // What lies beyond stands in the last bins.
+      const end = (at, text, anchor) => g.append("text").attr("x", at).attr("y", height + 20).attr("text-anchor", anchor).attr("class", "endbin").text(text);
+      if (d3.min(values) < low) end(0, `\u2264 ${signed(Math.round(low * 100) / 100)}`, "start");
+      if (d3.max(values) > high) end(width, `\u2265 ${signed(Math.round(high * 100) / 100)}`, "end");
       data.forEach(({ a, bins }, at) => {
         const part = (b) => Math.max(1, (x(b.x1) - x(b.x0) - 2) / data.length);
         withTip(g.append("g").selectAll("rect").data(bins.filter((b) => b.length > 0)).join("rect").attr("fill", colour(a))

@@ -29,10 +29,13 @@ const nameOf = (k) => {
   const p = cases.program[k];
   return programs.name[p] === "generated" ? programs.source[p].replace(/, seed (\d+), case (\d+)$/, " $1/$2") : programs.name[p];
 };
-// No allocation without spills has fewer registers, and none with them needs more than the limit.
+// No allocation without spills has fewer registers, nor fewer than an operand that is fixed to the highest one; none with spills needs more than
+// the limit.
 const boundOf = (k) => {
   const live = cases.max_live[k], limit = cases.limit[k];
-  return live === null ? null : limit === null ? live : Math.min(live, limit);
+  if (live === null) return null;
+  const bound = Math.max(live, programs.fixed[cases.program[k]] ?? 0);
+  return limit === null ? bound : Math.min(bound, limit);
 };
 const registerGap = (k, allocator) => {
   const used = figure(k, allocator, "registers"), bound = boundOf(k);
@@ -61,11 +64,31 @@ const nick = (allocator) => {
   return text.length > 40 ? `${text.slice(0, 39)}\u2026` : text;
 };
 const tag = (allocator) => nick(allocator).split(" ")[0].slice(0, 14);
+// "mix 1/2" stands before "mix 1/10".
+const byName = new Intl.Collator("en", { numeric: true }).compare;
+// Those that a run has.
+const allocatorsOf = (run) => allocators.filter((a) => casesOf(run).some((k) => figure(k, a, "verdict") !== null));
 
 // Cases of the run that is shown: all of them where it is -1.
 const casesOf = (run) => d3.range(numberOfCases).filter((k) => run < 0 || cases.run[k] === run);
 // What is shown first: the last run with rows of its own.
 const firstRun = () => (numberOfCases > 0 ? cases.run[numberOfCases - 1] : report.runs.length > 0 ? report.runs.length - 1 : -1);
+
+// --- the address: #/PAGE?NAME=VALUE&...: what is chosen on the page, so that a link shows the same
+const addressOf = () => {
+  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  return { path: path.split("/"), chosen: new URLSearchParams(query) };
+};
+// Values that are the usual ones need no word.
+function keepInAddress(values) {
+  const { path, chosen } = addressOf();
+  for (const [name, value] of Object.entries(values)) {
+    if (value === null || value === "") chosen.delete(name);
+    else chosen.set(name, value);
+  }
+  const query = chosen.toString();
+  history.replaceState(history.state, "", `#/${path.join("/")}${query ? `?${query}` : ""}`);
+}
 
 const shellWord = (s) => (/^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", "'\\''")}'`);
 // Files that are limited to their own size need no word.

@@ -38,9 +38,9 @@ function detailParts(d) {
   const made = d.allocations.filter((a) => a.program);
   const state = { allocator: made[0]?.allocator, file: Object.keys(d.pressure)[0] ?? "R", vreg: (d.vregs.find((v) => v.step && d3.sum(v.step.primary) + d3.sum(v.step.secondary) > 0) ?? d.vregs.find((v) => v.step) ?? d.vregs[0])?.vreg ?? null };
   const one = () => made.find((a) => a.allocator === state.allocator);
-  const pressure = el("div", {}), ranges = el("div", {}), sides = el("div", {}), vreg = el("div", {});
+  const pressure = el("div", {}), ranges = el("div", {}), sides = el("div", {}), spilled = el("div", {}), vreg = el("div", {});
   const fill = (...parts) => {
-    for (const [part, box, make] of [["pressure", pressure, pressureChart], ["ranges", ranges, rangesChart], ["sides", sides, sideBySide], ["vreg", vreg, vregPart]])
+    for (const [part, box, make] of [["pressure", pressure, pressureChart], ["ranges", ranges, rangesChart], ["spilled", spilled, spilledPart], ["sides", sides, sideBySide], ["vreg", vreg, vregPart]])
       if (parts.length === 0 || parts.includes(part)) {
         box.replaceChildren(...[make(d, one(), state, pick)].flat(Infinity).filter(Boolean));
         redrawAll(box);
@@ -53,7 +53,7 @@ function detailParts(d) {
     vregChoice.value = String(v);
     fill("ranges", "vreg");
   }
-  const allocatorChoice = choice(made.map((a) => [a.allocator, a.allocator]), state.allocator, (a) => { state.allocator = a; fill("ranges", "sides"); });
+  const allocatorChoice = choice(made.map((a) => [a.allocator, a.allocator]), state.allocator, (a) => { state.allocator = a; fill("ranges", "spilled", "sides"); });
   const fileChoice = choice(Object.keys(d.pressure).map((f) => [f, `${f}, limit ${d.limits[f]}`]), state.file, (f) => { state.file = f; fill("pressure", "ranges"); });
   fill();
   return [
@@ -62,6 +62,7 @@ function detailParts(d) {
       el("div", { class: "row" }, labelled("Allocator", allocatorChoice), labelled("Register file", fileChoice)),
       el("h3", {}, "Pressure"), pressure,
       el("h3", {}, "Live ranges in their registers"), ranges,
+      el("h3", {}, "Spilled values"), spilled,
       el("h3", {}, "Before and after"), sides],
     el("h3", {}, "One virtual register"),
     d.vregs.length === 0 ? empty("There are no virtual registers in it.") : [
@@ -94,7 +95,7 @@ function pressureChart(d, chosen, state) {
     keys: legend([["var(--quiet)", "before allocation"], ...after.map((a) => [colour(a.a), a.a]), ...(shownLimit ? [["", `limit ${limit}`, "dashed"]] : [])]),
     draw(g, width, height) {
       const x = d3.scaleLinear([0, Math.max(1, before.length - 1)], [0, width]), y = d3.scaleLinear([0, Math.max(most, shownLimit ? limit : 0, 1)], [height, 0]).nice();
-      axes(g, x, y, width, height, { xLabel: "instruction of the program before", yLabel: `units of ${state.file} live` });
+      axes(g, x, y, width, height, { xLabel: "instruction of the program before", yLabel: `units of ${state.file} live`, isWhole: true, xIsWhole: true });
       const line = (values, at) => d3.line((v, k) => x(at(k)), (v) => y(v)).curve(d3.curveStepAfter)(values);
       if (shownLimit) g.append("path").attr("class", "bound").attr("d", `M0,${y(limit)}H${width}`);
       g.append("path").attr("class", "series before").attr("d", line(before, (k) => k));
@@ -137,6 +138,14 @@ function rangesChart(d, chosen, state, pick) {
     figures: figuresOf(`Live ranges of ${chosen.allocator} in file ${state.file}`, ["unit", "from instruction", "to", "vreg"],
       () => file.ranges.map((r) => [`${state.file}${r[0]}`, r[1] >> 1, (r[2] - 1) >> 1, r[3] < 0 ? "-" : `%${r[3]}`])),
   });
+}
+
+// Which values are in memory or computed again, from which lines, at what cost, and with how many registers they would stay.
+function spilledPart(d, chosen) {
+  const values = chosen.spilled ?? [];
+  if (values.length === 0) return empty(`${nick(chosen.allocator)} keeps every value in a register.`);
+  return table(`Of ${nick(chosen.allocator)}, the costliest first`, ["value", "line", "stores", "refills", "remats", "bytes", "weighted bytes", "loop depth", "registers that keep it"],
+    values.slice(0, 40).map((v) => [v.vreg === null ? "unknown" : `%${v.vreg}${v.name ? ` ${v.name}` : ""}`, v.source || "-", v.stores, v.refills, v.remats, v.store_bytes + v.load_bytes, v.weighted_bytes, v.depth, v.registers || "-"]), "numbers");
 }
 
 // Original instructions stand beside each other; what was inserted has a row of its own.

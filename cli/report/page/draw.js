@@ -36,6 +36,22 @@ function figuresOf(caption, head, rows) {
   return box;
 }
 
+// A long table in parts.
+function paged(caption, head, rows, kind, size = 50) {
+  let at = 0;
+  const box = el("div", {}), where = el("span", { class: "quiet", role: "status" });
+  const pages = Math.ceil(rows.length / size);
+  const fill = () => {
+    box.replaceChildren(table(caption, head, rows.slice(at * size, (at + 1) * size).map((make) => make()), kind));
+    where.textContent = `${at * size + 1} to ${Math.min(rows.length, (at + 1) * size)} of ${count(rows.length)}`;
+    back.disabled = at === 0;
+    on.disabled = at === pages - 1;
+  };
+  const back = el("button", { type: "button", onclick: () => { --at; fill(); } }, "Previous"), on = el("button", { type: "button", onclick: () => { ++at; fill(); } }, "Next");
+  fill();
+  return pages > 1 ? [el("div", { class: "row" }, back, on, where), box] : [box];
+}
+
 function say(text) {
   document.getElementById("said").textContent = text;
 }
@@ -86,7 +102,16 @@ function tip(event, text) {
 const withTip = (selection, text) =>
   selection.on("mousemove", (event, d) => tip(event, text(d))).on("mouseleave", (event) => tip(event, null));
 
-const colour = (allocator) => `var(--s${allocators.indexOf(allocator) % 4})`;
+// Of an allocator that the database does not have (a finding is shown with others beside it) the next colour that is free.
+const strangers = [];
+function colour(allocator) {
+  let at = allocators.indexOf(allocator);
+  if (at < 0) {
+    if (!strangers.includes(allocator)) strangers.push(allocator);
+    at = allocators.length + strangers.indexOf(allocator);
+  }
+  return `var(--s${at % 4})`;
+}
 const legend = (items) => el("ul", { class: "legend" }, items.map(([style, text, kind]) =>
   el("li", {}, el("i", { class: kind ?? null, style: kind === "dashed" ? null : `background:${style}` }), text)));
 const allocatorLegend = (...more) => legend([...allocators.map((a) => [colour(a), nick(a)]), ...more]);
@@ -116,9 +141,9 @@ function chart({ title, label, height = 240, left = 52, bottom = 36, top = 20, r
   return box;
 }
 
-function axes(g, x, y, width, height, { xLabel, yLabel, yTicks = 5, yFormat, isWhole }) {
+function axes(g, x, y, width, height, { xLabel, yLabel, yTicks = 5, yFormat, isWhole, xIsWhole }) {
   const ticks = y.ticks(yTicks).filter((t) => !isWhole || Number.isInteger(t));
-  const bottom = d3.axisBottom(x).ticks(Math.max(2, width / 80)), left = d3.axisLeft(y).tickValues(ticks).tickFormat(d3.format(yFormat ?? "~s"));
+  const bottom = d3.axisBottom(x).ticks(Math.max(2, width / 80)).tickFormat(xIsWhole ? (t) => (Number.isInteger(t) ? d3.format("~s")(t) : "") : null), left = d3.axisLeft(y).tickValues(ticks).tickFormat(d3.format(yFormat ?? "~s"));
   g.append("g").attr("class", "rule").selectAll("line").data(ticks).join("line")
     .attr("x2", width).attr("y1", (d) => y(d)).attr("y2", (d) => y(d));
   g.append("g").attr("transform", `translate(0,${height})`).call(bottom);

@@ -3,16 +3,20 @@
 
 function findingsPage(run) {
   const objections = report.objections.filter((o) => run < 0 || cases.run[o.case] === run);
+  const all = report.findings.map((f, at) => [f, at]), gaps = all.filter(([f]) => f.signature.startsWith("gap/")), failures = all.filter(([f]) => !f.signature.startsWith("gap/"));
   return [heading("Findings"),
-    el("p", { class: "quiet" }, "One bug, one finding: its smallest case, of all runs. The judges' reports are of this version of regduel, which judged the case again; a report starts no program, so of an allocator that is one it shows what the campaign saw."),
-    report.findings.length === 0 ? empty("There are no findings of campaigns in this database.") : report.findings.map(findingCard),
+    el("p", { class: "quiet" }, "One bug, one finding: its smallest case, of all runs. The judges' reports are of this version of regduel, which judged the case again; of an allocator that is a program they judged the answer that was kept."),
+    failures.length === 0 ? empty("There are no findings of campaigns in this database.") : failures.map(([f, at]) => findingCard(f, at)),
+    gaps.length === 0 ? [] : [heading("Gaps of quality"),
+      el("p", { class: "quiet" }, "Programs on which one allocator is that much worse than another (regduel fuzz --gap), reduced. Both are right: these are observations."),
+      gaps.map(([f, at]) => findingCard(f, at))],
     heading("Objections"),
     objections.length === 0 ? empty("No judge objected to an allocation that has a row of its own.")
-      : table("What judges said of allocations, as they said it", ["function", "allocator", "signature", "message"],
-        objections.slice(0, 500).map((o) => [el("a", { href: `#/case/${o.case}` }, nameOf(o.case)), nick(o.allocator), o.signature, o.message]), "words"),
+      : paged("What judges said of allocations, as they said it", ["function", "allocator", "signature", "message"],
+        objections.map((o) => () => [el("a", { href: `#/case/${o.case}` }, nameOf(o.case)), nick(o.allocator), o.signature, o.message]), "words"),
     report.sightings.length === 0 ? [] : [heading("Sightings"),
-      table("Failures as campaigns saw them, before they were reduced", ["allocator", "signature", "cases", "message"],
-        report.sightings.slice(0, 300).map((s) => [nick(s.allocator), s.signature, s.count, s.message]), "words")]];
+      paged("Failures as campaigns saw them, before they were reduced", ["allocator", "signature", "cases", "message"],
+        report.sightings.map((s) => () => [nick(s.allocator), s.signature, s.count, s.message]), "words")]];
 }
 
 function judgesTable(allocations) {

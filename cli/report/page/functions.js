@@ -2,10 +2,21 @@
 // The table of functions: a row a case, any number of them; only those in sight are elements.
 
 const kRowHeight = 30;
-const functionsState = { search: "", verdict: "", sort: "name", down: false, scroll: 0 };
+const functionsState = { search: "", verdict: "", sort: "gap", down: true, scroll: 0 };
+// What the address says of it; the largest gap stands first where it says nothing.
+function readFunctionsState() {
+  const { chosen } = addressOf(), state = functionsState;
+  const before = `${state.search} ${state.verdict} ${state.sort} ${state.down}`;
+  state.search = chosen.get("search") ?? "";
+  state.verdict = chosen.get("verdict") ?? "";
+  state.sort = chosen.get("sort") ?? (reference ? "gap" : "name");
+  state.down = chosen.has("sort") ? chosen.has("down") : reference !== undefined;
+  if (`${state.search} ${state.verdict} ${state.sort} ${state.down}` !== before) state.scroll = 0;
+}
+const keepFunctionsState = () => keepInAddress({ search: functionsState.search, verdict: functionsState.verdict, sort: functionsState.sort, down: functionsState.down ? "1" : "" });
 
-function functionColumns() {
-  const names = allocators.slice(0, 4);
+function functionColumns(run) {
+  const names = allocatorsOf(run).slice(0, 4);
   const spill = (k, a) => figure(k, a, "weighted_spill_bytes");
   return [
     { key: "name", title: "function", width: "minmax(200px, 3fr)", words: true, of: nameOf },
@@ -14,22 +25,23 @@ function functionColumns() {
     { key: "live", title: "Max\u00adLive", width: "60px", of: (k) => cases.max_live[k] },
     ...names.map((a) => ({ key: `r ${a}`, title: `${tag(a)} registers`, width: "86px", of: (k) => figure(k, a, "registers") })),
     ...names.map((a) => ({ key: `s ${a}`, title: `${tag(a)} spill`, width: "104px", of: (k) => spill(k, a) })),
-    ...(reference ? [{ key: "gap", title: "spill gap", width: "76px", of: spillGap, show: (x) => signed(Math.round(x * 100) / 100) }] : []),
+    ...(reference ? [{ key: "gap", title: "spill gap", hint: `log2 of (${production} + ${report.spill_offset}) / (${reference} + ${report.spill_offset}) over weighted spill bytes: 0 alike, 1 twice as many, -1 half as many`, width: "76px", of: spillGap, show: (x) => signed(Math.round(x * 100) / 100) }] : []),
     { key: "verdict", title: "verdict", width: "104px", words: true, of: verdictOf, kind: (v) => v },
     { key: "detail", title: "detail", width: "64px", words: true, of: (k) => (cases.detail[k] >= 0 ? "yes" : "") },
   ];
 }
 
 function functionsPage(run) {
-  const columns = functionColumns(), state = functionsState, all = casesOf(run);
+  readFunctionsState();
+  const columns = functionColumns(run), state = functionsState, all = casesOf(run);
   if (all.length === 0)
     return [heading("Functions"), empty("No function has a row of its own in what is chosen. Of a campaign most cases are counted only; regduel duel --db writes a row for each.")];
   let rows = [];
   const widths = columns.map((c) => c.width).join(" "), least = d3.sum(columns, (c) => parseInt(c.width.replace("minmax(", "")));
   const shape = `grid-template-columns:${widths}; min-width:${least}px`;
-  const said = el("span", { class: "quiet", role: "status" });
+  const said = el("span", { class: "quiet", role: "status" }), none = el("p", { class: "empty", hidden: true });
   const body = el("div", { class: "body", role: "rowgroup", style: `min-width:${least}px` });
-  const heads = columns.map((c) => el("div", { role: "columnheader", class: c.words ? "words" : null }, el("button", { type: "button", onclick: () => sortBy(c.key) }, c.title)));
+  const heads = columns.map((c) => el("div", { role: "columnheader", class: c.words ? "words" : null }, el("button", { type: "button", title: c.hint ?? null, onclick: () => sortBy(c.key) }, c.title)));
   const box = el("div", { class: "functions", role: "table", "aria-label": "Functions", onscroll: () => { state.scroll = box.scrollTop; show(); } },
     el("div", { role: "rowgroup" }, el("div", { role: "row", class: "head", "aria-rowindex": 1, style: shape }, heads)), body);
 
@@ -47,10 +59,12 @@ function functionsPage(run) {
     rows.sort((a, b) => {
       const x = value.get(a), y = value.get(b);
       if (x === null || y === null) return (x === null) - (y === null) || a - b;
+      if (typeof x === "string") return (state.down ? -1 : 1) * byName(x, y) || a - b;
       return (state.down ? d3.descending(x, y) : d3.ascending(x, y)) || a - b;
     });
     heads.forEach((h, at) => h.setAttribute("aria-sort", columns[at].key !== state.sort ? "none" : state.down ? "descending" : "ascending"));
-    heads.forEach((h, at) => { h.firstChild.textContent = columns[at].title + (columns[at].key !== state.sort ? "" : state.down ? " \u25be" : " \u25b4"); });
+    none.hidden = rows.length > 0;
+    none.textContent = `No function has ${wanted.length > 0 ? `"${state.search}"` : "this verdict"}${wanted.length > 0 && state.verdict !== "" ? ` and the verdict ${state.verdict}` : ""}.`;
     body.style.height = `${rows.length * kRowHeight}px`;
     box.setAttribute("aria-rowcount", rows.length + 1);
     said.textContent = `${count(rows.length)} of ${count(all.length)} rows`;
@@ -60,6 +74,7 @@ function functionsPage(run) {
     state.down = state.sort === key ? !state.down : key !== "name";
     state.sort = key;
     box.scrollTop = 0;
+    keepFunctionsState();
     select();
   }
   const shown = new Map();
@@ -104,11 +119,11 @@ function functionsPage(run) {
     shown.get(current)?.row.focus();
   }
 
-  const search = el("input", { type: "search", value: state.search, placeholder: "name, source, target, knob", oninput: () => { state.search = search.value; current = 0; box.scrollTop = 0; select(); } });
-  const verdict = choice([["", "all"], ...["pass", "fail", "inconclusive", "impossible", "unsupported"].map((v) => [v, v])], state.verdict, (v) => { state.verdict = v; box.scrollTop = 0; select(); });
+  const search = el("input", { type: "search", value: state.search, placeholder: "name, source, target, knob", oninput: () => { state.search = search.value; current = 0; box.scrollTop = 0; keepFunctionsState(); select(); } });
+  const verdict = choice([["", "all"], ...["pass", "fail", "inconclusive", "impossible", "unsupported"].map((v) => [v, v])], state.verdict, (v) => { state.verdict = v; box.scrollTop = 0; keepFunctionsState(); select(); });
   select();
   box.redraw = () => { box.scrollTop = state.scroll; show(); };
   return [heading("Functions"),
-    el("p", { class: "quiet" }, "A row is a program at one limit. spill: bytes of spills and refills times the weight of their block. Enter or a click opens the row; arrow keys move between rows."),
-    el("div", { class: "row" }, labelled("Search", search), labelled("Verdict", verdict), said), box];
+    el("p", { class: "quiet" }, "A row is a program at one limit. spill: bytes of spills and refills times the weight of their block. spill gap: log2 of the ratio of both, 0 alike, 1 twice as many. Enter or a click opens the row; arrow keys move between rows."),
+    el("div", { class: "row" }, labelled("Search", search), labelled("Verdict", verdict), said), none, box];
 }

@@ -16,13 +16,13 @@ function overviewPage(run) {
       ["Runs", count(shown.length)],
       ["Allocations judged", count(allocations)],
       ["Cases with a row", count(ks.length)],
-      ["Findings", count(report.findings.length)],
+      [run < 0 ? "Findings" : "Findings of all runs", count(report.findings.filter((f) => !f.signature.startsWith("gap/")).length)],
       ["Objections", count(report.objections.filter((o) => run < 0 || cases.run[o.case] === run).length)],
       ...(seconds > 0 && tried > 0 ? [["Programs a second", short(tried / seconds)]] : []),
       ...(seconds > 0 ? [["Time", `${count(seconds)} s`]] : []),
     ].map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
     heading("Verdicts"), verdictTable(sums),
-    heading("Quality"), ...qualityTables(ks),
+    heading("Quality"), ...qualityTables(ks), ...paretoCharts(ks),
     heading("Over time"), ...overTime(shown),
     heading("Runs"), runTable(shown),
   ];
@@ -53,9 +53,37 @@ function qualityTable(ks, names) {
   const spill = (k, a) => figure(k, a, "weighted_spill_bytes");
   const best = (a) => ks.filter((k) => spill(k, a) !== null && names.every((b) => (spill(k, b) ?? Infinity) >= spill(k, a))).length;
   return table(`Sums over the ${count(ks.length)} cases that passed with ${names.map(nick).join(" and ")}`,
-    ["allocator", ...Object.values(measures), "spilling", "least spill"],
-    names.map((a) => [nick(a), ...Object.keys(measures).map((m) => d3.sum(ks, (k) => figure(k, a, m) ?? 0)),
-      share(ks.filter((k) => spillBytes(k, a) > 0).length, ks.length), share(best(a), ks.length)]));
+    ["measure", ...names.map(nick)],
+    [...Object.entries(measures).map(([m, title]) => [title, ...names.map((a) => d3.sum(ks, (k) => figure(k, a, m) ?? 0))]),
+      ["cases that spill", ...names.map((a) => share(ks.filter((k) => spillBytes(k, a) > 0).length, ks.length))],
+      ["cases with the least spill", ...names.map((a) => share(best(a), ks.length))]]);
+}
+
+// Time of allocation against weighted spill bytes, a point an allocator: what lies below and to the left of all others is on the front.
+const corpusOf = (k) => programs.source[cases.program[k]].replace(/, (seed \d+, )?case .*$/, "").replace(/\/[^/]*$/, "");
+function paretoCharts(ks) {
+  const ofAll = ks.filter((k) => allocators.filter((a) => figure(k, a, "verdict") === "pass" && figure(k, a, "microseconds") !== null).length > 1);
+  const corpora = d3.groups(ofAll, corpusOf).filter(([, own]) => own.length > 0).sort((a, b) => b[1].length - a[1].length).slice(0, 6);
+  if (corpora.length === 0) return [];
+  return [heading("Time against spills"),
+    el("p", { class: "quiet" }, "Each allocator a point, over the cases of a corpus that it and another passed: below is fewer weighted spill bytes, to the left is faster."),
+    el("div", { class: "grid" }, corpora.map(([corpus, own]) => paretoChart(corpus, own)))];
+}
+function paretoChart(corpus, ks) {
+  const points = allocators.map((a) => ({ a, own: ks.filter((k) => figure(k, a, "verdict") === "pass") })).filter((p) => p.own.length > 0)
+    .map(({ a, own }) => ({ a, cases: own.length, time: d3.mean(own, (k) => figure(k, a, "microseconds")), bytes: d3.mean(own, (k) => figure(k, a, "weighted_spill_bytes") ?? 0) }));
+  const text = (p) => `${nick(p.a)}: ${short(p.time)} microseconds, ${short(p.bytes)} weighted spill bytes a case`;
+  return chart({
+    title: `${corpus} (${count(ks.length)} cases)`, height: 230, left: 56, label: `${corpus}: ${points.map(text).join("; ")}`,
+    draw(g, width, height) {
+      const mostX = d3.max(points, (p) => p.time), mostY = d3.max(points, (p) => p.bytes);
+      const x = wide(mostX * 1.2, [0, width]), y = wide(mostY * 1.2, [height, 0]);
+      wideAxes(g, x, y, width, height, Math.max(mostX, mostY), { xLabel: "microseconds a case", yLabel: "weighted spill bytes a case" });
+      withTip(g.append("g").selectAll("circle").data(points).join("circle").attr("class", "dot").attr("r", 6).attr("cx", (p) => x(p.time)).attr("cy", (p) => y(p.bytes)).attr("fill", (p) => colour(p.a)).attr("stroke", (p) => colour(p.a)), text);
+    },
+    keys: legend(points.map((p) => [colour(p.a), nick(p.a)])),
+    figures: figuresOf(corpus, ["allocator", "cases", "microseconds", "weighted spill bytes"], () => points.map((p) => [nick(p.a), p.cases, Math.round(p.time), Math.round(p.bytes)])),
+  });
 }
 
 // Sessions one after the other, as one clock that runs only while a campaign does.

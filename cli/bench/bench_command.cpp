@@ -1,4 +1,5 @@
-// regduel bench: how long the judges and the allocators take, as a table.
+// See bench_command.h.
+#include "cli/bench/bench_command.h"
 
 #include <algorithm>
 #include <regex>
@@ -6,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "cli/bench/bench.h"
-#include "cli/command.h"
 #include "cli/options.h"
 #include "cli/show/output.h"
 
@@ -194,9 +194,9 @@ Action declare_bench(Arguments& a) {
       "spill;\n"
       "the first table says how many do. A judge is timed on the results of every allocator. Only ratios of one run mean anything\n"
       "on another machine: growth, and the multiple of the fat-point allocator's time.\n"
-      "Examples:  regduel bench\n"
-      "           regduel bench --gate --json > bench.json\n"
-      "           regduel bench --filter 'fatpoint|memcheck' --repetitions 9");
+      "Examples:  regduel-bench\n"
+      "           regduel-bench --gate --json > bench.json\n"
+      "           regduel-bench --filter 'fatpoint|memcheck' --repetitions 9");
   return [o] { return bench_command(*o); };
 }
 
