@@ -60,7 +60,7 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before&
   bout.notes = std::move(allocation.notes);
   bout.measures = oracles::measure(before, *bout.program);
   bout.report = oracles::judge(
-      {before, *bout.program, options.limits, allocation.has_claims ? &allocation.claims : nullptr, true, &bout.measures},
+      {before, *bout.program, options.limits, allocation.has_claims ? &allocation.claims : nullptr, allocation.has_claims, &bout.measures},
       options.judges);
 }
 
