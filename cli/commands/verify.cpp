@@ -102,6 +102,15 @@ void require_judges(const std::vector<std::string>& names) {
     }
 }
 
+// The results in the order in which a person reads them best: memcheck, which speaks of sets of definitions, comes behind those that
+// name what a register holds.
+std::vector<const oracles::JudgeResult*> clearest_first(const oracles::Report& report) {
+  std::vector<const oracles::JudgeResult*> results;
+  for (const oracles::JudgeResult& r : report.results) results.push_back(&r);
+  std::ranges::stable_partition(results, [](const oracles::JudgeResult* r) { return r->judge != "memcheck"; });
+  return results;
+}
+
 // One line: the verdict on the function, and that of each judge.
 std::string verdict_line(const std::string& function, const oracles::Report& report) {
   std::vector<std::string> judges;
@@ -136,8 +145,8 @@ class Shown {
     } else {
       if (report.verdict() == oracles::Verdict::Fail) {
         const Listing before_lines(before), after_lines(after);
-        for (const oracles::JudgeResult& r : report.results)
-          for (const oracles::Finding& f : r.findings)
+        for (const oracles::JudgeResult* r : clearest_first(report))
+          for (const oracles::Finding& f : r->findings)
             fmt::print("{}", diagnose(f, before_lines, after_lines, before.function.name, colours_));
       }
       fmt::print("{}", verdict_line(before.function.name, report));

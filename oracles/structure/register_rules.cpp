@@ -28,6 +28,17 @@ void RegisterRules::fault(std::string_view category, const Inst& i, int operand,
   out_.add(category, i.id, operand, std::move(message));
 }
 
+namespace {
+
+// As the text of an operand has it: ".lo", ".hi", or ".b3" and the like; "" for the whole register.
+std::string text_of(ir::Part part, PReg home) {
+  if (part.is_whole()) return {};
+  const bool is_half = part.size_bytes() * 2 == home.count * ir::unit_bytes(home.file) && part.element() < 2;
+  return is_half ? (part.element() == 0 ? ".lo" : ".hi") : fmt::format(".{}{}", "bhwdq"[part.size_log2()], part.element());
+}
+
+}  // namespace
+
 void RegisterRules::check_placement(const Inst& a, int at, const Operand& want, const Operand& have) {
   const ir::Storage storage = before_.storage(want);
   const VReg& root = before_.vreg(storage.root);
@@ -49,7 +60,9 @@ void RegisterRules::check_placement(const Inst& a, int at, const Operand& want, 
   not_of_architectural(a, at, home, architectural_in(home, storage.root));
   const bool is_whole = storage.offset == 0 && storage.size == root.bytes();
   const auto part = is_whole ? ir::Part() : ir::Part::from_bytes(storage.offset, storage.size);
-  if (part.has_value() && have.part != *part) fault("operand-part", a, at, "another part of the register than before");
+  if (part.has_value() && have.part != *part)
+    fault("operand-part", a, at,
+          fmt::format("another part of the register than before: write {}{}", to_string(after_, home), text_of(*part, home)));
   const PReg fixed = before_.fixed_of(want);
   if (fixed.is_valid() && fixed != home)
     fault("fixed-register", a, at,

@@ -67,6 +67,26 @@ func @t kernel target sm_90 threads 32
     +54                         | bra -> b2
 )");
 
+// A part is one of the register: the upper half of a vreg of 16 bits is byte 1.
+TEST(Structure, SaysWhichPartToWrite) {
+  const auto message = [](const std::string& have) {
+    const JudgeResult r = testing::judge_text(structure_judge(), testing::side_by_side(R"(
+func @f kernel target sm_90 threads 32
+  vreg %0 R b16
+  vreg %1 R b64
+  block b0
+    #0 %0, %1 = a           | R0, R2:R3 = a
+    #1 use %0.hi, %1.w1, %0 | use )" + have + R"(
+    #2 exit
+)"));
+    return r.findings.empty() ? std::string() : r.findings[0].message;
+  };
+  EXPECT_EQ(message("R0.b1, R2:R3.hi, R0"), "");
+  EXPECT_EQ(message("R0.hi, R2:R3.hi, R0"), "another part of the register than before: write R0.b1");
+  EXPECT_EQ(message("R0.b1, R2:R3.lo, R0"), "another part of the register than before: write R2:R3.hi");
+  EXPECT_EQ(message("R0.b1, R2:R3.hi, R0.lo"), "another part of the register than before: write R0");
+}
+
 TEST(Structure, AcceptsAnAllocationThatKeepsEveryRule) {
   const JudgeResult r = judge_text(structure_judge(), kBefore, kAfter, 11);
   EXPECT_EQ(r.verdict, Verdict::Pass) << describe(r);
