@@ -55,7 +55,7 @@ TEST_P(JudgesCorpus, GetsItsVerdict) {
   const ir::Function before = parsed(text_of(GetParam() + ".before.rir")), after = parsed(after_text);
   ASSERT_FALSE(before.blocks.empty());
   ASSERT_FALSE(after.blocks.empty());
-  const Report report = judge({before, after, *ir::find_target("sm_90"), limits_of(before, 255)});
+  const Report report = judge({before, after, *ir::find_target(before.target), limits_of(before, 255)});
   std::string got;
   for (const JudgeResult& r : report.results) {
     if (r.judge == "quality") continue;  // nothing is claimed

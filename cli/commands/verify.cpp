@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/claims.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/ipra.h"
@@ -17,6 +18,7 @@
 #include "cli/show/output.h"
 #include "ir/check.h"
 #include "oracles/agreement/disagreement.h"
+#include "oracles/before.h"
 #include "oracles/calls/calls.h"
 #include "oracles/judges.h"
 #include "oracles/memcheck/memcheck.h"
@@ -32,7 +34,7 @@ constexpr std::string_view kCalls = "calls";  // the judge of a whole file
 
 struct Options {
   std::string before, after;
-  std::vector<std::string> judges, knobs;
+  std::vector<std::string> judges, knobs, claims;
   std::string format = "pretty";
   int regs = 255;
   TargetOptions target;
@@ -100,6 +102,15 @@ void require_judges(const std::vector<std::string>& names) {
     }
 }
 
+// The results in the order in which a person reads them best: memcheck, which speaks of sets of definitions, comes behind those that
+// name what a register holds.
+std::vector<const oracles::JudgeResult*> clearest_first(const oracles::Report& report) {
+  std::vector<const oracles::JudgeResult*> results;
+  for (const oracles::JudgeResult& r : report.results) results.push_back(&r);
+  std::ranges::stable_partition(results, [](const oracles::JudgeResult* r) { return r->judge != "memcheck"; });
+  return results;
+}
+
 // One line: the verdict on the function, and that of each judge.
 std::string verdict_line(const std::string& function, const oracles::Report& report) {
   std::vector<std::string> judges;
@@ -134,8 +145,8 @@ class Shown {
     } else {
       if (report.verdict() == oracles::Verdict::Fail) {
         const Listing before_lines(before), after_lines(after);
-        for (const oracles::JudgeResult& r : report.results)
-          for (const oracles::Finding& f : r.findings)
+        for (const oracles::JudgeResult* r : clearest_first(report))
+          for (const oracles::Finding& f : r->findings)
             fmt::print("{}", diagnose(f, before_lines, after_lines, before.function.name, colours_));
       }
       fmt::print("{}", verdict_line(before.function.name, report));
@@ -159,6 +170,7 @@ class Shown {
 struct Judged {
   Program* before;
   Program* after;
+  std::unique_ptr<ir::Claims> claims;  // null = none
   std::unique_ptr<oracles::Case> of;
   oracles::Report report;
 };
@@ -173,6 +185,21 @@ void judge_file(std::vector<Judged>& all, std::span<const std::string> names) {
   if (!oracles::has_calls_inside(file)) return;
   std::vector<oracles::JudgeResult> results = oracles::judge_calls(file);
   for (std::size_t k = 0; k < all.size(); ++k) all[k].report.results.push_back(std::move(results[k]));
+}
+
+// What --claim and the claim lines of the program after say of one function. Null where they say nothing.
+std::unique_ptr<ir::Claims> claims_on(const Options& o, const Program& before, const Program& after, const ir::Target& target) {
+  std::string list = fmt::format("{}", fmt::join(o.claims, ","));
+  if (after.text) {
+    const auto lines = claim_lines(*after.text, after.file);
+    if (!lines) throw BadInput(to_string(lines.error()));
+    if (const auto found = lines->find(after.function.name); found != lines->end())
+      list = found->second + (list.empty() ? "" : "," + list);
+  }
+  if (list.empty()) return nullptr;
+  const auto claims = read_claims(list, oracles::measure({before.function, target}, after.function));
+  if (!claims) throw BadInput(fmt::format("--claim: {}", claims.error()));
+  return std::make_unique<ir::Claims>(*claims);
 }
 
 int verify(const Options& o) {
@@ -212,6 +239,7 @@ int verify(const Options& o) {
       p.function = clobbers.applied_to(p.function);
       if (callees_first.is_known[k]) clobbers.add(p.function, made.function, target);
     }
+    auto claims = is_pass ? nullptr : claims_on(o, p, made, target);
     std::optional<oracles::JudgeResult> constraints;
     if (is_pass) {
       if (names.empty()) constraints = oracles::judge_constraints(p.function, made.function, target);
@@ -219,14 +247,14 @@ int verify(const Options& o) {
     }
     has_pass = has_pass || is_pass;
     auto of = std::make_unique<oracles::Case>(p.function, made.function, target,
-                                              is_pass ? ir::Limits::of(target) : o.target.limits_for(target, o.regs));
+                                              is_pass ? ir::Limits::of(target) : o.target.limits_for(target, o.regs), claims.get());
     const oracles::Case& c = *of;
     oracles::Report report = judge(c, names, memcheck);
     if (names.empty())
       if (oracles::JudgeResult r = oracles::judge_success_against_completeness(report, c); r.verdict == oracles::Verdict::Fail)
         report.results.push_back(std::move(r));
     if (constraints) report.results.push_back(std::move(*constraints));
-    all.push_back({&p, &made, std::move(of), std::move(report)});
+    all.push_back({&p, &made, std::move(claims), std::move(of), std::move(report)});
   }
   if (!has_pass) judge_file(all, names);
   for (const Judged& j : all) {
@@ -251,6 +279,9 @@ Action declare_verify(Arguments& a) {
     judges += fmt::format("{}{} ({})", judges.empty() ? "" : "; ", j->name(), j->what_it_proves());
   judges += fmt::format("; {} (where functions of a file call each other: what a callee writes is in its callers' lists)", kCalls);
   a.option("--judge", &o->judges, "Judges to ask, comma-separated (default all): " + judges);
+  a.option("--claim", &o->claims,
+           "Figures that the judge quality compares with what is there, e.g. registers=24,spill_store_bytes=96; of every function. "
+           "A line \"// claim ...\" in front of a function of the allocated program claims them of that one");
   a.option("--format", &o->format, "pretty, json, or memcheck: the report of the memcheck judge alone, as ptxas words it")
       .one_of({"pretty", "memcheck", "json"})
       .shows_default();

@@ -11,8 +11,9 @@
 // Both sides are executed instruction by instruction, in the order of the program after:
 //   an original instruction   each byte that it reads must hold after what it holds before; a byte that is undefined before is a
 //                             wildcard. Results are computed once, from the values before, and written to both sides, so that a
-//                             fault shows where it is first read and raises no second finding behind it. An undefined operand
-//                             makes undefined results, on both sides.
+//                             fault shows where it is first read and raises no second finding behind it. So a result is a value
+//                             like any, also where an operand is undefined; but what a remat may repeat has undefined results then,
+//                             since the undefined operands of the remat may be others.
 //   a copy, a phi             moves bytes, on each side by that side's own instruction (if it still has one)
 //   an inserted instruction   is executed on the side after. A pack's bits are values of their own: a byte into which predicates
 //                             were put is a value that stands for eight bit values, so packs can be copied and spilled like any
@@ -317,7 +318,7 @@ class Machine {
     for (const StepOperand& op : defs_of(s)) {
       hash += kPerDef;
       std::uint64_t first = mix64(hash);
-      if (is_undefined) {
+      if (is_undefined && s.may_be_repeated) {
         destroy(op.before, op.before_size, s.inst);
         if (kBoth) destroy(op.after, op.after_size, s.inst);
         continue;

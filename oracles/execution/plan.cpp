@@ -222,6 +222,7 @@ class Planner {
     s.writes_memory = has(ir::kMemWrite | ir::kBarrier) || original.op == Op::Call || original.op == Op::Bar;
     s.reads_memory = (has(ir::kMemRead) && !has(ir::kReadOnly)) || original.op == Op::Call;
     s.is_ret = original.op == Op::Ret;
+    s.may_be_repeated = has(ir::kRematerialisable);
     s.hash = hash_combine(static_cast<std::uint64_t>(original.op) + 1,
                           original.mnemonic.is_valid() ? symbol_hash(original.mnemonic) : 0);
     const auto want = before_.operands_of(original), have = executed == nullptr ? want : after_.operands_of(*executed);

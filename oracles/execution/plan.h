@@ -63,7 +63,8 @@ struct Step {
   bool moves_bytes : 1 = false;  // pack, unpack
   bool reads_memory : 1 = false, writes_memory : 1 = false;
   bool is_ret : 1 = false;
-  bool is_inserted : 1 = false;  // its guard says what the register holds, whatever that is
+  bool may_be_repeated : 1 = false;  // by a remat, whose undefined operands may be others
+  bool is_inserted : 1 = false;      // its guard says what the register holds, whatever that is
 };
 static_assert(sizeof(Step) == 40);
 

@@ -238,9 +238,12 @@ TEST(ExecutionPlan, UpperBytesAreUndefinedBehindANarrowDef) {
 TEST(ExecutionPlan, WhatMayNotHappenOrReadsNothingDestroys) {
   const std::string lost = "expected the value of #0, found nothing defined, #1 destroyed it";
   expect_finding("#0 %0 = a; #1 @%3 %1 = b; #2 use %0", "#0 R0 = a; #1 @P0 R0 = b; #2 use R0", 2, 0, lost);
-  expect_finding("#0 %0 = a; #1 %1 = f %9; #2 use %0", "#0 R0 = a; #1 R0 = f R5; #2 use R0", 2, 0, lost);
+  expect_finding("#0 %0 = a; #1 %1 = f %9 !remat; #2 use %0", "#0 R0 = a; #1 R0 = f R5 !remat; #2 use R0", 2, 0, lost);
+  expect_finding("#0 %0 = a; #1 %1 = f %9; #2 use %0", "#0 R0 = a; #1 R0 = f R5; #2 use R0", 2, 0,
+                 "expected the value of #0, found that of #1");
   expect_pass("#0 %0 = a; #1 %0 = f %9; #2 use %0", "#0 R0 = a; #1 R0 = f R5; #2 use R0");
-  expect_pass("#0 %0 = sel !%3; #1 use %0", "#0 R1 = sel !P0; +20 R0 = copy R3; #1 use R0");
+  expect_pass("#0 %0 = sel !%3; #1 use %0", "#0 R1 = sel !P0; +20 R0 = copy R1; #1 use R0");
+  expect_pass("#0 %0 = sel !%3 !remat; #1 use %0", "#0 R1 = sel !P0 !remat; +20 R0 = copy R3; #1 use R0");
   // A write that may have happened: nothing read before is read again behind it.
   expect_finding("#0 %0 = ld !read !remat; #1 @%3 st 1 !write; #2 use %0",
                  "#0 ld !read !remat !deleted; #1 @P0 st 1 !write; +20 R0 = remat #0; #2 use R0", 2, 0,

@@ -11,7 +11,7 @@ namespace {
 using namespace testing;
 using namespace testing::execution;
 
-// Undefined before is a wildcard after, and taints.
+// Undefined before is a wildcard after. What an operation makes of it is a value like any.
 const Pair kUndefinedReads = {side_by_side(R"(
   vreg %0..%1 R b32
   vreg %2 P pred
@@ -20,8 +20,10 @@ const Pair kUndefinedReads = {side_by_side(R"(
   block b0
     #0 %0 = const 1     | R0 = const 1
     #1 %1 = add %0, %4  | R1 = add R0, R7
-    +20                 | R1 = copy R0
     #2 st %1, %0 !write | st R1, R0 !write
+    #12 %1 = add %0, %4 !remat | R1 = add R0, R7 !remat
+    +20                 | R1 = copy R0
+    #13 st %1, %0 !write | st R1, R0 !write
     #3 @%2 %0 = const 2 | @P3 R5 = const 2
     +21                 | @P3 spill R5, slot 0
     #4 @%2 use %0       | @P2 use R9
@@ -38,6 +40,8 @@ const Pair kUndefinedReads = {side_by_side(R"(
 TEST(Execution, WhatIsUndefinedBeforeMayBeAnything) {
   expect_pass(kUndefinedReads);
   expect_fail(kUndefinedReads, "#2 st R1, R0", "#2 st R1, R2", kUndefined, 2);
+  expect_fail(kUndefinedReads, "#2 st R1, R0", "#2 st R2, R0", kUndefined, 2);
+  expect_fail(kUndefinedReads, "#13 st R1, R0", "#13 st R1, R2", kUndefined, 13);
   expect_fail(kUndefinedReads, "#8 use R2, R3", "#8 use R0, R3", kWrong, 8);
 }
 

@@ -76,6 +76,7 @@ class GraphBuilder {
   void block(ir::BlockId b);
   void step(std::uint32_t index);
   void note_read(std::size_t operand);
+  void leave_undefined(const ir::Inst& inst);
   void note_guard(const ir::Inst& inst, std::size_t k);
   void note_uses(const ir::Inst& inst);
   void note_uses_after_early_clobbers(const ir::Inst& inst);

@@ -12,7 +12,11 @@ namespace regduel::oracles {
 
 DeepCheck::DeepCheck(const Case& c, Definitions& defs, FastAnswer known, MemcheckScope scope, const Objections* upheld)
     : c_(c), defs_(defs), known_(std::move(known)), scope_(scope), upheld_(upheld), after_cfg_(c.after),
-      before_graph_(c.before, c.prepared.cfg(), defs, {.doubtful = known_.doubtful, .asked = asked()}),
+      before_graph_(
+          c.before, c.prepared.cfg(), defs,
+          {.doubtful = known_.doubtful,
+           .undefined = known_.doubtful.empty() ? std::span<const ir::InstId>() : c.prepared.part<MemcheckPart>().undefined(),
+           .asked = asked()}),
       after_graph_(c.after, after_cfg_, defs,
                    {.callee_saved = c.prepared.preserved(), .doubtful = known_.doubtful, .asked = asked()}),
       before_(before_graph_, defs, sets_), after_(after_graph_, defs, sets_), before_walk_(before_), after_walk_(after_) {}

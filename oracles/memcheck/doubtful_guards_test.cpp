@@ -91,6 +91,7 @@ TEST(MemcheckDetails, ADoubtfulGuardOfALoopIsAnotherAtEachVisit) {
     #2 use %0            | use R0
     #3 %0 = b            | R0 = b
     #4 @%3 %0 = c        | @P0 R0 = c
+    #7 %3 = d            | P0 = d
     #5 cbra %4 -> b1, b2 | cbra P1 -> b1, b2
   block b2
     #6 exit
@@ -98,6 +99,53 @@ TEST(MemcheckDetails, ADoubtfulGuardOfALoopIsAnotherAtEachVisit) {
   expect_pass(p);
   p.after = edit(p.after, "#3 R0 = b", "#3 R1 = b");
   expect_category(p, kGone);
+}
+
+// An instruction whose guard no path defines happens or not, so what it may write is undefined, also another guard.
+TEST(MemcheckDetails, WhatAnUndefinedGuardWritesIsUndefined) {
+  const Pair p = {kVregs, side_by_side(R"(
+  block b0
+    #0 %0 = a          | R0 = a
+    #1 %4 = p          | P1 = p
+    #2 @%3 %4 = q      | @P0 P1 = q
+    #3 @%4 %0 = copy %1 | @P1 R0 = copy R1
+    +9                 | R0 = copy R5
+    #4 use %0          | use R0
+    #5 exit
+)")};
+  expect_pass(p);
+  EXPECT_EQ(
+      judge_pair(memcheck_judge(), with({kVregs, edit(p.before, "    #2 @%3 %4 = q\n", ""), p.after}, "    #2 @P0 P1 = q\n", ""))
+          .verdict,
+      Verdict::Fail);
+  // A copy of a vreg to itself changes nothing, whether it happens or not.
+  Pair same = p;
+  same.before = edit(same.before, "%0 = copy %1", "%0 = copy %0");
+  same.after = edit(same.after, "R0 = copy R1", "R0 = copy R0");
+  EXPECT_EQ(judge_pair(memcheck_judge(), same).verdict, Verdict::Fail);
+}
+
+// The guard of a copy matters where something but such copies reads what it may move.
+TEST(MemcheckDetails, TheGuardOfACopyThatChangesNothingMayBeAnything) {
+  const Pair p = {kVregs, side_by_side(R"(
+  block b0
+    #0 %3 = p           | P1 = p
+    #1 %1 = b           | R1 = b
+    #2 %0 = copy %1     | R0 = copy R1
+    +9                  | P1 = copy P5
+    #3 @%3 %0 = copy %1 | @P1 R0 = copy R1
+    #4 use %0           | use R0
+    #5 exit
+)")};
+  expect_pass(p);
+  Pair changed = p;
+  changed.before = edit(changed.before, "#2 %0 = copy %1", "#2 %0 = c");
+  changed.after = edit(changed.after, "#2 R0 = copy R1", "#2 R0 = c");
+  EXPECT_EQ(judge_pair(memcheck_judge(), changed).verdict, Verdict::Fail);
+  // %0 goes to a copy that goes to a copy, and no further.
+  const Pair dead = {kVregs, edit(edit(changed.before, "use %0", "%2 = copy %0"), "#5 exit", "#6 @%3 %0 = copy %2\n    #5 exit"),
+                     edit(edit(changed.after, "use R0", "R2 = copy R0"), "#5 exit", "#6 @P1 R0 = copy R2\n    #5 exit")};
+  expect_pass(dead);
 }
 
 // A guarded early-clobber def leaves the old value where its guard does not hold.

@@ -15,6 +15,9 @@
 //                 any other instruction  the leaves of d in the program before, or foreign leaves where it has no such def
 //   A spill is a def of its slot, with the value M(register).
 //
+// In the program before, an instruction whose guard is undefined on every path has no guard in these equations, and all its values are
+// destroyed.
+//
 // Two shortcuts go without a list of bytes. Both leave the same nodes as `write`, and return the number of cells gone through,
 // which is 0 where they do not apply:
 //
@@ -44,6 +47,7 @@ void GraphBuilder::step(std::uint32_t index) {
   else if (ir::computes(inst.op)) note_uses(inst);
   if (inst.op == ir::Op::Ret)
     for (const Saved& saved : saved_) g_.ret_reads_.push_back({index_, saved.leaf, read(saved.cell), saved.unit});
+  if (std::binary_search(options_.undefined.begin(), options_.undefined.end(), inst.id)) return leave_undefined(inst);
   if (move_whole_words(inst) != 0) return;
 
   const std::size_t defs = ir::defs_of(ops).size();
@@ -63,6 +67,19 @@ void GraphBuilder::step(std::uint32_t index) {
     if (write_whole_leaves(place, own_definition(k), defs > 1) == 0) write({place, own_value(inst, k, place.size)}, defs > 1);
   }
   for (const Write& w : writes_) write(w, defs > 1);
+}
+
+// What an instruction may write whose guard is undefined: it happens or not. A pair of a copy between one vreg and itself changes
+// nothing.
+void GraphBuilder::leave_undefined(const ir::Inst& inst) {
+  gate_ = kNone;
+  const auto ops = f_.operands_of(inst);
+  for (std::size_t k = 0; k < ops.size(); ++k) {
+    const Place& place = place_of(inst, k);
+    if (place.size == 0 || (!ops[k].writes() && ops[k].role != ir::Role::Clobber)) continue;
+    if (inst.is_copy() && ops[k].writes() && ir::copy_pairs(ops)[k].use.names_same(ops[k])) continue;
+    write({place, Bytes(place.size, ByteRef{destroyed(), 0})}, false);
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------------

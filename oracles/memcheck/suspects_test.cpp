@@ -161,10 +161,15 @@ TEST(MemcheckDetails, TheFastCheckSaysWhereToLook) {
   // Neither graph concludes that the second write covers the first.
   const Pair twice = {kVregs, side_by_side(R"(
   block b0
-    #0 %0 = a     | R0 = a
-    #1 @%3 %0 = b | @P0 R0 = b
-    #2 @%3 %0 = c | @P0 R0 = c
-    #3 use %0     | use R0
+    #0 %0 = a            | R0 = a
+    #5 cbra %4 -> b1, b2 | cbra P1 -> b1, b2
+  block b1
+    #6 %3 = p            | P0 = p
+    #7 bra -> b2
+  block b2
+    #1 @%3 %0 = b        | @P0 R0 = b
+    #2 @%3 %0 = c        | @P0 R0 = c
+    #3 use %0            | use R0
     #4 exit
 )")};
   EXPECT_TRUE(fast(twice) == (FastAnswer{Suspects(), {ir::InstId(1), ir::InstId(2)}}));

@@ -100,6 +100,8 @@ struct GraphOptions {
   // Original instructions whose guard may be undefined before, sorted. Nothing is known of such a guard, not even that it is the
   // same value as another one.
   std::span<const ir::InstId> doubtful = {};
+  // Those of them whose guard is undefined on every path, sorted: of the program before alone. What they may write is undefined.
+  std::span<const ir::InstId> undefined = {};
   // Instructions, sorted: then only of what these read, and of the guards on the way there, is known where it comes from. Null:
   // all.
   const std::vector<ir::InstId>* asked = nullptr;

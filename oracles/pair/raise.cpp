@@ -198,6 +198,7 @@ class Raising {
 
   // Through a block; in the last pass it is written too.
   void block(BlockId b, State& state) {
+    is_unreachable_ = !cfg_.is_reachable(b);
     const auto insts = f_.insts_of(b);
     for (std::size_t k = 0; k < insts.size(); ++k) {
       const Inst& i = insts[k];
@@ -352,6 +353,7 @@ class Raising {
       fault("lowered-address", i, 1, std::move(message));
       return std::nullopt;
     };
+    if (!v.is_known() && is_unreachable_) return std::nullopt;
     if (!v.is_known()) return wrong("is not known to hold an address of a frame");
     if ((v.base == Value::Base::Shared) != is_shared)
       return wrong(is_shared ? "holds an address in local memory" : "holds an address in shared memory");
@@ -381,6 +383,7 @@ class Raising {
   std::vector<std::size_t> slots_;  // by space and offset
   std::vector<State> in_;           // by block
   bool is_before_solving_ = true;
+  bool is_unreachable_ = false;  // the block at hand
   Raised raised_;
   Function* out_ = nullptr;  // set in the last pass
   std::vector<Operand> ops_;

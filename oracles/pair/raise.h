@@ -12,7 +12,8 @@
 //   lowered-register   an address stands in a register that may not hold one, or that something else names too
 //   lowered-branch     a branch over anything but the address and the access behind it
 //
-// Unreachable blocks begin with all values unknown but the base register. Faulty instructions are left out of the program.
+// Unreachable blocks begin with all values unknown but the base register, and an access to what is unknown there is no fault, as no
+// path leads to it. Faulty and unknown accesses are left out of the program.
 // Shares nothing with what lowers. Tested by raise_test.cpp.
 #pragma once
 

@@ -534,5 +534,37 @@ TEST(Raise, AnOriginalAccessWithoutAnAddressIsNoInstruction) {
   EXPECT_TRUE(raised->program.operands_of(*at).empty());
 }
 
+// No path leads to an access in an unreachable block, so its register need hold no address; what holds a wrong one is a fault there, too.
+TEST(Raise, AnUnreachableAccessNeedsNoAddress) {
+  const std::string before = R"(
+func @f kernel target sm_90 threads 32
+  vreg %0 R b32
+  block b0
+    #0 %0 = ld 0
+    #1 exit
+  block b1
+    #2 %0 = ld 1
+    #3 exit
+)",
+                    after = R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 4 shared 0
+  vreg %0 R b32
+  slot 0 local size 4 align 4 offset 0
+  block b0
+    +9 R2 = getlmembase 1
+    #0 R0 = ld 0
+    #1 exit
+  block b1
+    #2 R0 = ld 1
+    +10 spill_stl R0, R2, 0
+    #3 exit
+)";
+  EXPECT_EQ(judge_texts(before, after).verdict(), Verdict::Pass);
+  EXPECT_EQ(
+      judge_texts(before, edit(after, "+10 spill_stl R0, R2, 0", "+11 R2 = getlmembase 1\n    +10 spill_stl R0, R2, 64")).verdict(),
+      Verdict::Fail);
+}
+
 }  // namespace
 }  // namespace regduel::oracles

@@ -16,12 +16,13 @@ using ir::VReg;
 
 namespace {
 
-// ".b1"; "" of the whole.
-std::string suffix_of(ir::Part part) {
-  if (part.is_whole()) return "";
-  return fmt::format(".{}{}", "bhwdq"[part.size_log2()], part.offset_bytes() >> part.size_log2());
+// As the text of an operand has it: ".lo", ".hi", or ".b3" and the like; "" for the whole register.
+std::string text_of(ir::Part part, PReg home) {
+  if (part.is_whole()) return {};
+  const bool is_half = part.size_bytes() * 2 == home.count * ir::unit_bytes(home.file) && part.element() < 2;
+  return is_half ? (part.element() == 0 ? ".lo" : ".hi") : fmt::format(".{}{}", "bhwdq"[part.size_log2()], part.element());
 }
-std::string part_text(const std::string& home, ir::Part part) { return home + suffix_of(part); }
+
 // "byte 1", "bytes 2 to 3".
 std::string bytes_text(ir::Part part) {
   if (part.is_whole()) return "the whole";
@@ -69,8 +70,8 @@ void RegisterRules::check_placement(const Inst& a, int at, const Operand& want, 
   const auto part = is_whole ? ir::Part() : ir::Part::from_bytes(storage.offset, storage.size);
   if (part.has_value() && have.part != *part)
     fault("operand-part", a, at,
-          fmt::format("{} is {}, where {} of %{} stood: write {}{}", part_text(to_string(after_, home), have.part),
-                      bytes_text(have.part), bytes_text(*part), storage.root.value, to_string(after_, home), suffix_of(*part)));
+          fmt::format("{0}{1} is {2}, where {3} of %{4} stood: write {0}{5}", to_string(after_, home), text_of(have.part, home),
+                      bytes_text(have.part), bytes_text(*part), storage.root.value, text_of(*part, home)));
   const PReg fixed = before_.fixed_of(want);
   if (fixed.is_valid() && fixed != home)
     fault("fixed-register", a, at,

@@ -116,15 +116,15 @@ class Run:
                 memory[slice(*to)] = value
 
     def results(self, step, values, b_side):
-        """What an operation writes, for each def: opaque bytes, or undefined ones."""
+        """What an operation writes, for each def: opaque bytes, or undefined ones where a remat could not make them again."""
         sizes = [b[1] - b[0] for _, b, _, _ in step.writes]
         flat = [cell for value in values for cell in value]
         if step.move:
             return split(flat, sizes)
-        if b_side and None in flat:
+        if b_side and None in flat and step.may_be_repeated:
             return [[None] * n for n in sizes]
         memory = self.memory if step.needs_memory else 0
-        base = hash((self.salt, step.key, memory, *flat))
+        base = hash((self.salt, step.key, memory, *(0 if cell is None else cell for cell in flat)))
         return [[hash((base, k, n)) for n in range(size)] for k, size in enumerate(sizes)]
 
     def do_before(self, step):

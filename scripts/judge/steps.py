@@ -78,6 +78,7 @@ class Compiler:
                       early=[],
                       then=[], writes=[], clobbers=[], lost=self.lost_of(ours))
         step.needs_memory = "read" in ours.flags and "readonly" not in ours.flags or not ours.named and ours.op == "call"
+        step.may_be_repeated = "remat" in ours.flags
         step.changes_memory = "write" in ours.flags or "barrier" in ours.flags or not ours.named and ours.op in ("bar", "call")
         after = {k: self.place(a) for k, a in operands_of(theirs)} if theirs else {}
         early_uses = {d.tied for d in ours.defs if d.early}
