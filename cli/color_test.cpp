@@ -42,7 +42,8 @@ TEST_F(ColorCli, TooFewColours) {
 TEST_F(ColorCli, WritesAProof) {
   write("wheel.col", kWheel);
   EXPECT_EQ(run("color wheel.col --with exact --proof p").status, 0);
-  EXPECT_THAT(read_file(path("p.cnf")).value_or(""), HasSubstr("p cnf 18 "));
+  EXPECT_THAT(read_file(path("p.cnf")).value_or(""), HasSubstr("\np cnf 18 "));
+  EXPECT_THAT(read_file(path("p.col")).value_or(""), HasSubstr("p edge 6 10\n"));
   EXPECT_FALSE(read_file(path("p.drat")).value_or("").empty());
 }
 

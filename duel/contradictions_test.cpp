@@ -6,6 +6,7 @@
 #include "duel/allocators.h"
 #include "duel/duel.h"
 #include "generate/generator.h"
+#include "ir/prover.h"
 #include "ir/text/text.h"
 
 namespace regduel::duel {
@@ -72,6 +73,87 @@ TEST(Contradictions, SuccessAgainstAProvenFailure) {
   d.bouts[1] = won.bouts[1];
   add_completeness_disagreement(d, oracles::Before(f, target), ir::Limits::of(target, 2));
   EXPECT_EQ(d.bouts[1].verdict(), oracles::Verdict::Pass);
+}
+
+// Proves a number of general registers, and has no allocation.
+class Wrongly : public ir::Prover {
+ public:
+  explicit Wrongly(std::int64_t registers) : registers_(registers) {}
+  std::string_view name() const override { return "wrongly"; }
+  Answer prove(const ir::Function&, const ir::Target&, const ir::AllocOptions&, std::vector<ir::Bound>& bounds) const override {
+    bounds.push_back({.at_least = registers_});
+    return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Unsupported, "no allocation"});
+  }
+
+ private:
+  std::int64_t registers_;
+};
+
+// What was proved about Chaitin's graphs of these programs, in which values that copies make equal interfere, dead copies have edges,
+// and so have the operands of one instruction. Briggs or fatpoint need less, with each value in one home.
+TEST(Contradictions, NoAllocationBeatsAProof) {
+  struct Wrong {
+    const char* body;
+    std::int64_t proved, truth;
+  };
+  const Wrong wrong[] = {{R"(  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  block b0
+    #0 %0 = ld
+    #1 %1 = copy %0
+    #2 %2 = copy %1
+    #3 st %1 !write
+    #4 st %2 !write
+    #5 st %0 !write
+    #6 exit
+)",
+                          2, 1},
+                         {R"(  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  block b0
+    #0 %0 = ld
+    #1 %2 = ld
+    #2 %1 = copy %0
+    #3 st %0, %2 !write
+    #4 %1 = ld
+    #5 st %0, %1 !write
+    #6 exit
+)",
+                          3, 2},
+                         {R"(  vreg %0 R b64
+  vreg %1 R b64
+  vreg %2 R b32
+  vreg %3 R b64
+  vreg %4 R b64
+  block b0
+    #0 %3 = ld
+    #1 %4 = ld
+    #2 %0 = copy %4
+    #3 %2 = ld
+    #4 %1 = ld
+    #5 st %0, %4, %3 !write
+    #6 st %1, %4 !write
+    #7 st %4, %2, %1 !write
+    #8 exit
+)",
+                          9, 7}};
+  const ir::Target& target = ir::default_target();
+  for (const Wrong& w : wrong) {
+    const auto parsed = ir::parse("rir 1\nfunc @t kernel target sm_90 threads 32\n" + std::string(w.body));
+    ASSERT_TRUE(parsed.has_value());
+    const oracles::Before before(parsed->functions[0], target);
+    for (const bool is_wrong : {true, false}) {
+      const Wrongly prover(is_wrong ? w.proved : w.truth);
+      const ir::Allocator* duelists[] = {&prover, find_allocator("exact"), find_allocator("fatpoint")};
+      const Duel d = duel(before, {.duelists = duelists, .limits = ir::Limits::of(target, 255)});
+      EXPECT_EQ(d.bouts[1].measures.registers[0], w.truth);
+      for (std::size_t k = 1; k < 3; ++k)
+        if (is_wrong) EXPECT_THAT(d.bouts[k].signatures(), testing::ElementsAre("proof/beats-registers@function")) << w.body;
+        else EXPECT_EQ(d.bouts[k].verdict(), oracles::Verdict::Pass) << w.body;
+    }
+  }
 }
 
 }  // namespace

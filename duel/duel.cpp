@@ -13,6 +13,7 @@
 #include "oracles/agreement/disagreement.h"
 #include "oracles/completeness.h"
 #include "oracles/judges.h"
+#include "oracles/proof/proof.h"
 #include "oracles/quality/refill_bound.h"
 
 namespace regduel::duel {
@@ -118,14 +119,20 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before&
                                options.judges);
 }
 
+using Bounds = std::vector<oracles::ClaimedBound>;
+
 // The allocator's result. Time and memory of the allocation go into `bout`, without those of the judges.
 std::expected<ir::Allocation, ir::AllocFailure> timed(const ir::Allocator& allocator, const oracles::Before& before,
-                                                      const ir::AllocOptions& options, Bout& bout) {
+                                                      const ir::AllocOptions& options, Bout& bout, Bounds& claimed) {
   const HeapPeak heap;
   const auto start = std::chrono::steady_clock::now();
-  auto allocation = allocator.allocate(before.program(), before.target(), options);
+  const auto* const prover = dynamic_cast<const ir::Prover*>(&allocator);
+  std::vector<ir::Bound> bounds;
+  auto allocation = prover != nullptr ? prover->prove(before.program(), before.target(), options, bounds)
+                                      : allocator.allocate(before.program(), before.target(), options);
   bout.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   bout.heap_bytes = heap.bytes();
+  for (const ir::Bound& bound : bounds) claimed.push_back({bout.allocator, bound});
   return allocation;
 }
 
@@ -139,20 +146,30 @@ ir::AllocOptions settings_of(const ir::Allocator& allocator, const DuelOptions& 
   return settings;
 }
 
-Bout bout_of(const ir::Allocator& allocator, const oracles::Before& before, const DuelOptions& options) {
+Bout bout_of(const ir::Allocator& allocator, const oracles::Before& before, const DuelOptions& options, Bounds& claimed) {
   Bout bout;
   bout.allocator = allocator.name();
   ir::AllocOptions settings = settings_of(allocator, options);
   settings.fuel = options.fuel;
   if (ir::Fuel* const fuel = options.fuel) *fuel = {.limit = fuel->limit, .without = fuel->without, .taken = fuel->taken};
   try {
-    auto allocation = timed(allocator, before, settings, bout);
+    auto allocation = timed(allocator, before, settings, bout, claimed);
     if (allocation) judge_result(bout, *allocation, before, options);
     else judge_failure(bout, allocation.error(), before, options.limits);
   } catch (const InternalError& e) {
     object(bout, std::string(kInternalError), e.what());
   }
   return bout;
+}
+
+// The findings of judge "proof".
+void add_beaten_proofs(Duel& d, const oracles::Before& before, const Bounds& claimed) {
+  if (claimed.empty()) return;
+  for (Bout& b : d.bouts) {
+    if (b.verdict() != oracles::Verdict::Pass) continue;
+    oracles::JudgeResult result = oracles::judge_proof(before, *b.program, b.measures, claimed);
+    if (result.verdict == oracles::Verdict::Fail) b.report.results.push_back(std::move(result));
+  }
 }
 
 // The findings of the metamorphic judge go to the bouts, too, which fail by them.
@@ -221,7 +238,9 @@ void add_completeness_disagreement(Duel& d, const oracles::Before& before, const
 
 Duel duel(const oracles::Before& before, const DuelOptions& options) {
   Duel result;
-  for (const ir::Allocator* const allocator : options.duelists) result.bouts.push_back(bout_of(*allocator, before, options));
+  Bounds claimed;
+  for (const ir::Allocator* const allocator : options.duelists)
+    result.bouts.push_back(bout_of(*allocator, before, options, claimed));
   // The bound is of the program and the limits alone.
   const auto has_bound = [](const Bout& b) { return b.program.has_value() && !b.is_own_form; };
   if (std::ranges::any_of(result.bouts, has_bound)) {
@@ -230,6 +249,7 @@ Duel duel(const oracles::Before& before, const DuelOptions& options) {
       if (has_bound(b)) b.fewest_refill_bytes = fewest;
   }
   add_completeness_disagreement(result, before, options.limits);
+  if (options.judges.empty()) add_beaten_proofs(result, before, claimed);
   if (options.metamorphic) add_metamorphic(result, before, options);
   return result;
 }

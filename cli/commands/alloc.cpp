@@ -225,8 +225,9 @@ Action declare_alloc(Arguments& a) {
          "Warn of each function whose registers are spilled to local memory, as ptxas does");
   o->passes.add_to(a, "Show each pass with its time and sizes");
   a.option("--proof", &o->proof,
-           "With exact and exact-spill: write what the solver was asked (DIMACS) and its proof that nothing is better (DRAT) "
-           "to PATH.*.cnf and PATH.*.drat, of several functions to PATH.FUNCTION.*")
+           "With exact and exact-spill: write the certificate that nothing is better, for scripts/check-proof: a graph and its "
+           "clique (PATH.*.col, .clique), or a formula (DIMACS) and its refutation (DRAT: .cnf, .drat); of several functions to "
+           "PATH.FUNCTION.*")
       .type("PATH");
   a.flag("--trace", o->trace, "Show what the allocator does, on standard error");
   a.flag("--json", o->json, "One JSON document with the figures (with -o: beside the program)");

@@ -11,6 +11,7 @@
 #include "duel/exec/words.h"
 #include "reference/colour/select.h"
 #include "reference/colour/simplify.h"
+#include "reference/exact/clique.h"
 #include "reference/exact/dimacs.h"
 #include "reference/exact/fewest_units.h"
 
@@ -85,7 +86,7 @@ int color(const Options& o) {
     const reference::FileGraph graph = reference::graph_of(*parsed);
     std::vector<reference::NodeId> all;
     for (reference::NodeId n = 0; n < graph.size(); ++n) all.push_back(n);
-    const int clique = std::max<int>(1, static_cast<int>(reference::large_clique(graph, all).size()));
+    const int clique = std::max<int>(1, reference::heaviest_clique(graph, all).units);
     for (const std::string& by : with) {
       const auto start = std::chrono::steady_clock::now();
       Row row = by == "briggs" ? by_briggs(graph, o.registers, clique) : by_search(graph, o);
@@ -120,9 +121,10 @@ Action declare_color(Arguments& a) {
   a.option("--with", &o->with, "briggs (optimistic colouring), exact (cliques and a SAT solver), comma-separated").shows_default();
   a.option("--regs", &o->registers, "Colours that there are, 1 to 512; without, as few as can be");
   a.option("--effort", &o->effort, "Thousands of conflicts of the solver in each question").shows_default();
-  a.option("--proof", &o->proof,
-           "Of one graph: write what the solver was asked last, and its proof that fewer colours do not do, to PATH.cnf and "
-           "PATH.drat");
+  a.option(
+      "--proof", &o->proof,
+      "Of one graph: write the certificate that fewer colours do not do, for scripts/check-proof: PATH.col with PATH.clique, or "
+      "with PATH.cnf and PATH.drat");
   a.flag("--json", o->json, "One JSON document");
   a.footer(
       "clique: vertices that are all neighbours of one another, so that each needs a colour of its own. With --regs, briggs leaves "

@@ -2,18 +2,22 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <span>
 
 #include "base/check_macro.h"
 #include "base/planted.h"
+#include "reference/program/contents.h"
 
 namespace regduel::reference {
 namespace {
 
 class Builder {
  public:
-  Builder(const Problem& problem, const Code& code, const ir::PerFile<bool>& left_out)
-      : problem_(problem), code_(code), left_out_(left_out) {
+  Builder(const Problem& problem, const Code& code, const ir::PerFile<bool>& left_out, Edges edges)
+      : problem_(problem), code_(code), left_out_(left_out), edges_(edges) {
+    if (edges != Edges::Chaitin) contents_.emplace(problem, code);
+    if (edges == Edges::Necessary) find_parts_of_phis();
     for (std::size_t file = 0; file < most_live_.size(); ++file) most_live_[file] = problem.allocatable()[file].count();
   }
 
@@ -22,6 +26,7 @@ class Builder {
     out_.is_dead.assign(code_.insts.size(), 0);
     for (std::uint32_t b = 0; b < code_.blocks.size(); ++b) {
       touched_ = kAllTouched;
+      if (contents_) find_same(b);
       liveness.walk(b, [&](std::uint32_t i, const LiveSet& live) { return visit(i, live, code_.blocks[b].freq); });
     }
     for (std::size_t file = 0; file < out_.files.size(); ++file) {
@@ -80,14 +85,15 @@ class Builder {
     if (va.is_fixed() || vb.is_fixed()) return interfere_with_fixed(va, vb, code_.temps[a].fixed, code_.temps[b].fixed);
     out_.files[va.file()].add_edge(va.node(), vb.node());
   }
-  // With all that is live but `source`.
-  void interfere_with_live(TempId d, TempId source, const LiveSet& live) {
+  // With all that is live but `except`.
+  void interfere_with_live(TempId d, std::span<const TempId> except, const LiveSet& live) {
     const Vertex vd = vertices_[d];
     if (left_out_[vd.file()]) return;
     const auto members = live.members(vd.file());
+    const auto is_excepted = [&](TempId t) { return std::ranges::find(except, t) != except.end(); };
     if (vd.is_fixed()) {
       for (const TempId t : members)
-        if (t != source) interfere(d, t);
+        if (!is_excepted(t)) interfere(d, t);
       return;
     }
     const Vertex* const vertices = vertices_.data();
@@ -99,11 +105,11 @@ class Builder {
       if (v.is_fixed()) meets_fixed = true;
       else *end++ = v.node();
     }
-    if (source != kNoTemp) end = std::remove(others_.data(), end, vertices[source].node());
+    for (const TempId t : except) end = std::remove(others_.data(), end, vertices[t].node());
     if (end != others_.data()) out_.files[vd.file()].add_edges(vd.node(), {others_.data(), end});
     if (!meets_fixed) return;
     for (const TempId t : members)
-      if (vertices[t].is_fixed() && t != source) interfere(d, t);
+      if (vertices[t].is_fixed() && !is_excepted(t)) interfere(d, t);
   }
   // Two of one file.
   void interfere_with_fixed(Vertex a, Vertex b, ir::PReg fixed_a, ir::PReg fixed_b) {
@@ -129,14 +135,17 @@ class Builder {
   bool visit(std::uint32_t i, const LiveSet& live, std::uint64_t freq) {
     const CodeInst& inst = code_.insts[i];
     const auto refs = code_.refs_of(inst);
+    if (i + 1 == end_) live.for_each([&](TempId t) { live_out_.push_back(t); });
+    const bool is_among_moves = edges_ == Edges::Necessary && is_inserted(inst);
+    if (is_among_moves) end_of_moves(i, live);
     // A dead copy reads nothing. Its def still interferes, because as a store, if spilled, it must not hit a slot in use.
-    if (inst.kind == CodeKind::Move && !live.contains(refs[0].temp)) {
+    if (inst.kind == CodeKind::Move && !refs.empty() && !live.contains(refs[0].temp)) {
       out_.is_dead[i] = 1;
-      defs(inst, refs, live);
+      defs(i, refs, live);
       return false;
     }
     if (!refs.empty()) {
-      defs(inst, refs, live);
+      if (!is_among_moves) defs(i, refs, live);
       uses(refs);
       for (std::size_t p = 0; p < inst.copy_pairs; ++p) {
         const TempId d = refs[2 * p].temp, s = refs[2 * p + 1].temp;
@@ -150,12 +159,18 @@ class Builder {
     return true;
   }
 
-  void defs(const CodeInst& inst, std::span<const Ref> refs, const LiveSet& live) {
+  void defs(std::uint32_t i, std::span<const Ref> refs, const LiveSet& live) {
+    const CodeInst& inst = code_.insts[i];
     for (std::size_t k = 0; k < refs.size(); ++k) {
       if (!(refs[k].flags & kWrites)) continue;
       const TempId d = refs[k].temp;
-      const TempId source = k < 2u * inst.copy_pairs && k % 2 == 0 && in_step(d, refs[k + 1].temp) ? refs[k + 1].temp : kNoTemp;
-      interfere_with_live(d, source, live);
+      const bool is_pair = k < 2u * inst.copy_pairs && k % 2 == 0;
+      const bool is_copy = is_pair || (contents_ && copies(inst) && inst.copy_pairs == 0);
+      except_.clear();
+      if (is_copy && edges_ == Edges::Necessary && !contents_->is_known()) continue;
+      if (is_copy && contents_ && contents_->is_known()) except_same(i, d);
+      else if (is_pair && in_step(d, refs[k + 1].temp)) except_.push_back(refs[k + 1].temp);
+      interfere_with_live(d, except_, live);
       if (REGDUEL_PLANTED("briggs-two-defs-share")) continue;
       for (std::size_t m = k + 1; m < refs.size(); ++m)
         if (refs[m].flags & kWrites) interfere(d, refs[m].temp);
@@ -166,8 +181,77 @@ class Builder {
     for (std::size_t k = 0; k + 1 < refs.size(); ++k) {
       if (!(refs[k].flags & kAtReads)) continue;
       for (std::size_t m = k + 1; m < refs.size(); ++m)
-        if (refs[m].flags & kAtReads) interfere(refs[k].temp, refs[m].temp);
+        if ((refs[m].flags & kAtReads) && meet_at_reads(refs[k].flags, refs[m].flags)) interfere(refs[k].temp, refs[m].temp);
     }
+  }
+  [[nodiscard]] bool meet_at_reads(unsigned a, unsigned b) const {
+    switch (edges_) {
+      case Edges::Chaitin: return true;
+      case Edges::Value: return ((a | b) & kWrites) != 0;
+      case Edges::Necessary: return is_early(a) || is_early(b);
+    }
+    return true;
+  }
+  static bool is_early(unsigned flags) { return (flags & (kWrites | kAtReads | kReads | kPartial)) == (kWrites | kAtReads); }
+
+  // --- by value ---------------------------------------------------------------------------------------------------
+  // What is the same as each def of a copy after it, or for the necessary edges behind the moves that follow it.
+  void find_same(std::uint32_t b) {
+    const CodeBlock& block = code_.blocks[b];
+    same_.clear();
+    live_out_.clear();
+    first_ = block.first_inst;
+    end_ = first_ + block.num_insts;
+    if (!block.is_reachable) return;
+    std::uint32_t first = block.first_inst;
+    contents_->walk(b, [&](std::uint32_t i) {
+      const bool is_moves = edges_ == Edges::Necessary && is_inserted(code_.insts[i]);
+      if (!is_moves) first = i;
+      else if (i + 1 != end_ && is_inserted(code_.insts[i + 1])) return;
+      for (std::uint32_t k = first; k <= i; ++k)
+        for (const Ref& r : code_.refs_of(code_.insts[k]))
+          if ((r.flags & kWrites) && (is_moves || copies(code_.insts[k])))
+            contents_->for_each_same(r.temp, [&](TempId t) {
+              // A value that is computed again has contents and no node.
+              if (out_.node_of[t] != kNoNode) same_.push_back({is_moves ? i : k, r.temp, t});
+            });
+      first = i + 1;
+    });
+  }
+  void except_same(std::uint32_t i, TempId d) {
+    for (auto s = std::ranges::lower_bound(same_, i, {}, &Same::inst); s != same_.end() && s->inst == i; ++s)
+      if (s->def == d && (edges_ == Edges::Necessary || in_step(d, s->other))) except_.push_back(s->other);
+  }
+  // The home of such a phi would be a part of the home of its def.
+  void find_parts_of_phis() {
+    const ir::Function& f = problem_.program();
+    is_part_of_phi_.assign(code_.temps.size(), 0);
+    for (std::size_t i = 0; i < f.insts.size(); ++i)
+      if (f.insts[i].is_phi() && !f.is_whole(f.operands_of(f.insts[i])[0])) is_part_of_phi_[problem_.phi_value(i)] = 1;
+  }
+  [[nodiscard]] bool is_part_of_phi(TempId t) const { return is_part_of_phi_[t] != 0; }
+  // Whether a def may have contents that another temp has.
+  static bool copies(const CodeInst& inst) {
+    return inst.copy_pairs > 0 || inst.kind == CodeKind::Refill || inst.kind == CodeKind::Remat;
+  }
+  // Around an instruction of the program.
+  static bool is_inserted(const CodeInst& inst) {
+    return inst.source == kNoSource && inst.kind != CodeKind::Original && inst.kind != CodeKind::Deleted;
+  }
+  // The edges of all moves together, at the last of them.
+  void end_of_moves(std::uint32_t i, const LiveSet& live) {
+    if (!contents_->is_known() || (i + 1 != end_ && is_inserted(code_.insts[i + 1]))) return;
+    std::vector<TempId> after;
+    if (i + 2 == end_) after = live_out_;
+    else live.for_each([&](TempId t) { after.push_back(t); });
+    for (std::uint32_t k = i + 1; k-- > first_ && is_inserted(code_.insts[k]);)
+      for (const Ref& r : code_.refs_of(code_.insts[k])) {
+        if (!(r.flags & kWrites) || std::ranges::find(after, r.temp) == after.end() || is_part_of_phi(r.temp)) continue;
+        except_.clear();
+        except_same(i, r.temp);
+        for (const TempId t : after)
+          if (std::ranges::find(except_, t) == except_.end() && !is_part_of_phi(t)) interfere(r.temp, t);
+      }
   }
 
   void constraints(const CodeInst& inst, std::span<const Ref> refs, const LiveSet& live) {
@@ -230,13 +314,24 @@ class Builder {
     for (const TempId t : live.members(file)) crowd.push_back(vertices_[t].node());
   }
 
+  struct Same {
+    std::uint32_t inst;
+    TempId def, other;
+  };
   static constexpr unsigned kAllTouched = (1u << ir::kAllFiles.size()) - 1;
   const Problem& problem_;
   const Code& code_;
   const ir::PerFile<bool> left_out_;
-  std::vector<Vertex> vertices_;  // by temp
-  std::vector<NodeId> others_;    // scratch of interfere_with_live
-  unsigned touched_ = 0;          // files of the temps of the instruction visited last; all at the end of a block
+  const Edges edges_;
+  std::optional<Contents> contents_;          // by value
+  std::vector<std::uint8_t> is_part_of_phi_;  // by temp
+  std::vector<Same> same_;                    // of the block at hand, by instruction
+  std::vector<TempId> live_out_;              // of the block at hand
+  std::uint32_t first_ = 0, end_ = 0;         // of the block at hand, by value
+  std::vector<TempId> except_;                // scratch of defs
+  std::vector<Vertex> vertices_;              // by temp
+  std::vector<NodeId> others_;                // scratch of interfere_with_live
+  unsigned touched_ = 0;                      // files of the temps of the instruction visited last; all at the end of a block
   ir::PerFile<int> pressure_ = {};
   ir::PerFile<int> most_live_;
   InterferenceGraphs out_;
@@ -245,8 +340,8 @@ class Builder {
 }  // namespace
 
 InterferenceGraphs build_interference_graphs(const Problem& problem, const Code& code, Liveness& liveness,
-                                             const ir::PerFile<bool>& left_out) {
-  return Builder(problem, code, left_out).run(liveness);
+                                             const ir::PerFile<bool>& left_out, Edges edges) {
+  return Builder(problem, code, left_out, edges).run(liveness);
 }
 
 }  // namespace regduel::reference

@@ -28,7 +28,8 @@ class Formula {
   }
 
   // Gives the solver the clauses that are new since the last call.
-  void give_new_to(CaDiCaL::Solver& solver) {
+  template <class Solver>
+  void give_new_to(Solver& solver) {
     for (; given_ < literals_.size(); ++given_) solver.add(literals_[given_]);
   }
 
@@ -486,7 +487,7 @@ bool CheapestSet::prove_at_least(std::int64_t cost, const std::string& path, std
   Proof proof(solver, path);
   Clauses clauses(*question_);
   add_bound(*question_, clauses, cost);
-  clauses.formula.give_new_to(solver);
+  clauses.formula.give_new_to(proof);
   proof.write_formula(clauses.variables.count());
   solver.limit("conflicts", static_cast<int>(std::min(conflicts, kMostConflicts)));
   const int answer = solver.solve();

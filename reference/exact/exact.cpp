@@ -5,11 +5,10 @@
 #include <fmt/format.h>
 
 #include "ir/loops.h"
-#include "reference/colour/interference_graph.h"
+#include "ir/prover.h"
 #include "reference/exact/fewest_units.h"
 #include "reference/exact/least_spill.h"
-#include "reference/program/liveness.h"
-#include "reference/program/lower.h"
+#include "reference/exact/value_graphs.h"
 #include "reference/program/plan.h"
 #include "reference/program/problem.h"
 #include "reference/program/rewrite.h"
@@ -55,22 +54,56 @@ std::unexpected<ir::AllocFailure> unsupported(std::string message) {
   return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Unsupported, std::move(message)});
 }
 
+// The highest of the first `units` units, plus 1; with more units than there are, the end of all that there are, plus 1.
+std::int64_t registers_of(int units, const UnitSet& all) {
+  int registers = 0;
+  for (int u = all.first(); u >= 0 && units > 0; u = all.next(u + 1), --units) registers = u + 1;
+  return registers + (units > 0 ? 1 : 0);
+}
+
+// Temps by number: those of vregs come first.
+std::string names(const FileGraph& graph, const std::vector<NodeId>& nodes) {
+  std::string text;
+  for (const NodeId n : nodes) text += fmt::format("{}%{}", text.empty() ? "" : " ", graph.temp(n));
+  return text;
+}
+
+// The nodes by what they stand for in the program.
+std::vector<std::string> names_of(const Problem& problem, const Code& code, const FileGraph& graph) {
+  const ir::Function& f = problem.program();
+  std::vector<std::string> phis(code.num_values), names;
+  for (std::size_t i = 0; i < f.insts.size(); ++i)
+    if (f.insts[i].is_phi()) phis[problem.phi_value(i)] = fmt::format("phi #{}", f.insts[i].id.value);
+  for (NodeId n = 0; n < graph.size(); ++n) {
+    const TempId t = graph.temp(n);
+    const std::uint32_t source = code.temps[t].source;
+    names.push_back(t < f.vregs.size()    ? fmt::format("%{}", t)
+                    : t < code.num_values ? phis[t]
+                    : source != kNoSource ? fmt::format("operand of #{}", f.insts[source].id.value)
+                                          : "moved");
+  }
+  return names;
+}
+
 using Result = std::expected<ir::Allocation, ir::AllocFailure>;
 
-Result fewest_registers(const Problem& problem, const Knobs& knobs, const ir::AllocOptions& options) {
+Result fewest_registers(const Problem& problem, const Knobs& knobs, const ir::AllocOptions& options,
+                        std::vector<ir::Bound>& bounds) {
   const Plan plan = problem.all_in_registers();
-  const Code code = lower(problem, plan);
-  Liveness liveness(code);
-  const InterferenceGraphs graphs = build_interference_graphs(problem, code, liveness);
-  std::vector<ir::PReg> homes(code.temps.size());
-  for (TempId t = 0; t < code.temps.size(); ++t) homes[t] = code.temps[t].fixed;
+  const ValueGraphs graphs = lower_by_value(problem, plan);
+  std::vector<ir::PReg> homes(graphs.code.temps.size());
+  for (TempId t = 0; t < homes.size(); ++t) homes[t] = graphs.code.temps[t].fixed;
   std::vector<std::string> notes;
   for (const ir::RegFile file : ir::kAllFiles) {
-    const FileGraph& graph = graphs.files[ir::index(file)];
+    const FileGraph& graph = graphs.value.files[ir::index(file)];
     if (graph.size() == 0) continue;
     const UnitSet& all = problem.allocatable()[ir::index(file)];
     const std::string proof = knobs.proof.empty() ? "" : fmt::format("{}.{}", knobs.proof, ir::name(file));
-    const FewestUnits fewest = fewest_units(graph, all, {.conflicts = std::int64_t{knobs.effort} * kConflicts, .proof = proof});
+    const Effort effort{.conflicts = std::int64_t{knobs.effort} * kConflicts,
+                        .proof = proof,
+                        .names = proof.empty() ? std::vector<std::string>() : names_of(problem, graphs.code, graph)};
+    const FewestUnits fewest = fewest_units(graph, all, effort, &graphs.necessary.files[ir::index(file)]);
+    bounds.push_back({ir::Bound::Kind::Registers, file, registers_of(fewest.at_least, all)});
     if (fewest.at_most < 0)
       return unsupported(
           fewest.is_impossible(all.count())
@@ -83,15 +116,16 @@ Result fewest_registers(const Problem& problem, const Knobs& knobs, const ir::Al
                         : fmt::format("file {}: {} registers; the fewest are between {} and {}", ir::name(file), fewest.at_most,
                                       fewest.at_least, fewest.at_most));
     if (options.trace != nullptr)
-      options.trace->line(fmt::format("exact: file {}: clique {}, {} to {}, questions {}", ir::name(file), fewest.clique,
-                                      fewest.at_least, fewest.at_most, fewest.questions));
+      options.trace->line(fmt::format("exact: file {}: clique {} ({}), {} to {}, questions {}", ir::name(file), fewest.clique,
+                                      names(graph, fewest.clique_nodes), fewest.at_least, fewest.at_most, fewest.questions));
   }
-  ir::Allocation result = rewrite(problem, plan, code, homes, graphs.is_dead, options.fuel);
+  ir::Allocation result = rewrite(problem, plan, graphs.code, homes, graphs.is_dead, options.fuel);
   result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   return result;
 }
 
-Result least_spill_bytes(const Problem& problem, const Knobs& knobs, const ir::AllocOptions& options) {
+Result least_spill_bytes(const Problem& problem, const Knobs& knobs, const ir::AllocOptions& options,
+                         std::vector<ir::Bound>& bounds) {
   const LeastSpill least = least_spill(
       problem, {.conflicts = std::int64_t{knobs.effort} * kConflicts, .most_values = knobs.values, .proof = knobs.proof});
   switch (least.end) {
@@ -112,19 +146,20 @@ Result least_spill_bytes(const Problem& problem, const Knobs& knobs, const ir::A
                 "weighted spill bytes: {}; the least with each value in a register or in memory throughout are between {} and "
                 "{}",
                 least.at_most, least.at_least, least.at_most));
+  bounds.push_back({ir::Bound::Kind::SpillBytes, ir::RegFile::R, least.at_least});
   if (!least.is_written) result.notes.push_back("a proof was not finished: exact-effort is the knob for that");
   return result;
 }
 
-class Exact final : public ir::Allocator {
+class Exact final : public ir::Prover {
  public:
-  using Solve = Result (*)(const Problem&, const Knobs&, const ir::AllocOptions&);
+  using Solve = Result (*)(const Problem&, const Knobs&, const ir::AllocOptions&, std::vector<ir::Bound>&);
   Exact(std::string_view name, const ir::KnobTable<Knobs>& knobs, Solve solve) : name_(name), knobs_(knobs), solve_(solve) {}
 
   [[nodiscard]] std::string_view name() const override { return name_; }
   [[nodiscard]] std::span<const ir::KnobInfo> knobs() const override { return knobs_.infos(); }
-  [[nodiscard]] Result allocate(const ir::Function& program, const ir::Target& target,
-                                const ir::AllocOptions& options) const override {
+  [[nodiscard]] Result prove(const ir::Function& program, const ir::Target& target, const ir::AllocOptions& options,
+                             std::vector<ir::Bound>& bounds) const override {
     const auto knobs = knobs_.parse(options.knobs);
     if (!knobs) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, knobs.error()});
     const ir::Cfg cfg(program);
@@ -132,7 +167,7 @@ class Exact final : public ir::Allocator {
     if (const auto file = problem.impossible())
       return std::unexpected(
           ir::AllocFailure{.message = ir::failure_message(options.limits.of(*file)), .inst = problem.impossible_inst()});
-    return solve_(problem, *knobs, options);
+    return solve_(problem, *knobs, options, bounds);
   }
 
  private:

@@ -1,8 +1,9 @@
 // The exact allocators. `exact`: the fewest registers without splitting and without spilling, proved where the effort lasts.
 //
-// `exact` colours the graphs that briggs colours (program/lower.h, colour/interference_graph.h), each file by itself, with as few
-// units as there can be (fewest_units.h). No copy is coalesced first, because a colouring of the merged graph is one of the whole,
-// but not the other way round. Tested by exact_test.cpp.
+// `exact` colours the interference graphs by value (value_graphs.h), each file by itself, with as few units as there can be
+// (fewest_units.h). The bound is about all allocations that keep each value in one home (colour/interference_graph.h has the class). No
+// copy is coalesced first, because a colouring of the merged graph is one of the whole, but not the other way round.
+// docs/bounds.md compares the bounds. Tested by exact_test.cpp, and by scripts/judge/least-registers against all allocations of small programs.
 #pragma once
 
 #include <memory>

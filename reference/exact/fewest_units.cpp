@@ -3,32 +3,20 @@
 #include "reference/exact/fewest_units.h"
 
 #include <algorithm>
-#include <bit>
-#include <memory>
 #include <optional>
-#include <span>
 
+#include <fmt/format.h>
 #include <cadical.hpp>
 
 #include "base/check_macro.h"
 #include "reference/colour/select.h"
 #include "reference/colour/simplify.h"
+#include "reference/exact/certificate.h"
+#include "reference/exact/clique.h"
 #include "reference/exact/proof.h"
 
 namespace regduel::reference {
 namespace {
-
-// Rows of a symmetric relation between a few nodes.
-class Matrix {
- public:
-  explicit Matrix(std::size_t nodes) : words_((nodes + 63) / 64), bits_(nodes * words_, 0) {}
-  void set(std::size_t a, std::size_t b) { bits_[a * words_ + b / 64] |= std::uint64_t{1} << b % 64; }
-  [[nodiscard]] std::span<const std::uint64_t> row(std::size_t a) const { return {bits_.data() + a * words_, words_}; }
-
- private:
-  std::size_t words_;
-  std::vector<std::uint64_t> bits_;
-};
 
 // The question whether there is a colouring with these units.
 class Question {
@@ -37,6 +25,7 @@ class Question {
       : graph_(graph), available_(available), effort_(effort), proof_(solver_, effort.proof), first_x_(graph.size(), 0),
         first_y_(graph.size(), 0) {
     solver_.set("quiet", 1);
+    proof_.comment(fmt::format("k {}", available.count() + 1));
     end_ = available.end();
     for (NodeId n = 0; n < graph.size(); ++n)
       if (!graph.is_fixed(n)) add_node(n);
@@ -45,7 +34,12 @@ class Question {
         graph.for_neighbours(n, [&](NodeId m) {
           if (n < m) add_edge(n, m);
         });
-    for (std::size_t k = 0; k < in_turn.size(); ++k) clause({x(in_turn[k], static_cast<int>(k) * graph.units(in_turn[k]))});
+    std::string exchanged = "in turn";
+    for (std::size_t k = 0; k < in_turn.size(); ++k) {
+      clause({x(in_turn[k], static_cast<int>(k) * graph.units(in_turn[k]))});
+      exchanged += fmt::format(" {}", in_turn[k] + 1);
+    }
+    if (!in_turn.empty()) proof_.comment(exchanged);
   }
 
   Answer ask() {
@@ -72,8 +66,8 @@ class Question {
   [[nodiscard]] int x(NodeId n, int position) const { return first_x_[n] + position; }
   [[nodiscard]] int y(NodeId n, int unit) const { return first_y_[n] + unit; }
   void clause(std::initializer_list<int> literals) {
-    for (const int l : literals) solver_.add(l);
-    solver_.add(0);
+    for (const int l : literals) proof_.add(l);
+    proof_.add(0);
   }
   void add_node(NodeId n) {
     first_x_[n] = first_y_[n] = num_variables_ + 1;
@@ -83,11 +77,17 @@ class Question {
       num_variables_ += end_;
     }
     const UnitSet at = positions(n);
-    at.for_each([&](int p) { solver_.add(x(n, p)); });
-    solver_.add(0);
+    at.for_each([&](int p) { proof_.add(x(n, p)); });
+    proof_.add(0);
+    name_variables(n, at);
     if (graph_.units(n) == 1) return;
     for (int p = at.first(); p >= 0; p = at.next(p + 1))
       for (int u = p; u < p + graph_.units(n); ++u) clause({-x(n, p), y(n, u)});
+  }
+  void name_variables(NodeId n, const UnitSet& at) {
+    if (!proof_.is_written()) return;
+    at.for_each([&](int p) { proof_.comment(fmt::format("x {} {} {}", n + 1, p, x(n, p))); });
+    if (graph_.units(n) > 1) held(n).for_each([&](int u) { proof_.comment(fmt::format("y {} {} {}", n + 1, u, y(n, u))); });
   }
   void add_edge(NodeId a, NodeId b) {
     const UnitSet both = held(a) & held(b);
@@ -97,7 +97,7 @@ class Question {
 
   const FileGraph& graph_;
   UnitSet available_;
-  const Effort& effort_;
+  const Effort effort_;
   CaDiCaL::Solver solver_;
   Proof proof_;
   int end_ = 0;  // one behind the last unit
@@ -107,39 +107,88 @@ class Question {
 
 constexpr std::size_t kLargestQuestion = 4'000'000;  // clauses
 constexpr std::size_t kMostSets = 16;
+constexpr int kMostRefutations = 4;  // questions to the solver about the lower graph
+
+// A graph, and the nodes of it that can be exchanged for one another.
+class Side {
+ public:
+  Side(const FileGraph& graph, const std::vector<int>& units) : graph_(graph) {
+    for (NodeId n = 0; n < graph.size(); ++n)
+      if (!graph.is_fixed(n)) nodes_.push_back(n);
+    is_regular_ = std::ranges::none_of(nodes_, [&](NodeId n) { return graph.is_restricted(n); }) && nodes_.size() == graph.size();
+    for (std::size_t k = 0; k < units.size(); ++k) is_regular_ = is_regular_ && units[k] == static_cast<int>(k);
+  }
+  [[nodiscard]] const FileGraph& graph() const { return graph_; }
+  [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
+  // Where units can be exchanged, a clique whose nodes fill a block each: as many as there are blocks in k units.
+  [[nodiscard]] std::vector<NodeId> in_turn(int k) {
+    if (!is_regular_) return {};
+    if (!in_turn_) {
+      int block = 1;
+      for (const NodeId n : nodes_) block = std::max(block, 1 << graph_.align_log2(n));
+      std::vector<NodeId> fill;
+      for (const NodeId n : nodes_)
+        if (graph_.units(n) == block && 1 << graph_.align_log2(n) == block) fill.push_back(n);
+      in_turn_ = heaviest_clique(graph_, fill).nodes;
+    }
+    std::vector<NodeId> list = *in_turn_;
+    if (!list.empty()) list.resize(std::min(list.size(), static_cast<std::size_t>(k / graph_.units(list[0]))));
+    return list;
+  }
+  [[nodiscard]] bool is_askable(int k) const {
+    return (graph_.num_built_edges() + nodes_.size()) * static_cast<std::size_t>(k) <= kLargestQuestion;
+  }
+
+ private:
+  const FileGraph& graph_;
+  std::vector<NodeId> nodes_;
+  bool is_regular_ = false;
+  std::optional<std::vector<NodeId>> in_turn_;
+};
+
+bool is_same(const FileGraph& a, const FileGraph& b) {
+  if (&a == &b) return true;
+  if (a.size() != b.size() || a.num_built_edges() != b.num_built_edges()) return false;
+  for (NodeId n = 0; n < a.size(); ++n) {
+    if (!(a.forbidden(n) == b.forbidden(n))) return false;
+    if (!a.is_fixed(n) && a.squeeze(n) != b.squeeze(n)) return false;
+  }
+  return true;
+}
 
 class Search {
  public:
-  Search(const FileGraph& graph, const UnitSet& all, const Effort& effort) : graph_(graph), effort_(effort) {
-    all.for_each([&](int u) { units_.push_back(u); });
-    for (NodeId n = 0; n < graph.size(); ++n)
-      if (!graph.is_fixed(n)) nodes_.push_back(n);
-    find_blocks();
-  }
+  Search(const FileGraph& graph, const UnitSet& all, const Effort& effort, const FileGraph* necessary)
+      : effort_(effort), units_(listed(all)), upper_(graph, units_), lower_(necessary == nullptr ? graph : *necessary, units_),
+        is_one_(is_same(upper_.graph(), lower_.graph())) {}
 
   // With all units.
   Found find_one() {
-    if (nodes_.empty()) return {Answer::Yes, none().unit_of};
+    if (upper_.nodes().empty()) return {Answer::Yes, none().unit_of};
     const int limit = static_cast<int>(units_.size());
     if (auto units = optimistic(first(limit))) return {Answer::Yes, std::move(*units)};
-    if (effort_.proof.empty()) {
-      find_cliques();
-      if (!has_room(limit)) return {Answer::No, {}};
+    find_cliques();
+    if (const auto crowded = crowded_at(limit)) {
+      certify(*crowded);
+      return {Answer::No, {}};
     }
-    if (size_of_question(limit) > kLargestQuestion) return {};
-    Question question(graph_, first(limit), in_turn(limit), effort_);
-    const Answer answer = question.ask();
-    return {answer, answer == Answer::Yes ? question.unit_of() : std::vector<int>()};
+    Found found;
+    found.answer = ask(upper_, limit, found.unit_of, is_one_ ? effort_.proof : "");
+    if (found.answer == Answer::No && !is_one_) {
+      std::vector<int> unused;
+      found.answer = ask(lower_, limit, unused, effort_.proof) == Answer::No ? Answer::No : Answer::Unknown;
+    }
+    return found;
   }
 
   FewestUnits run() {
     const int limit = static_cast<int>(units_.size());
-    if (nodes_.empty()) return none();
+    if (upper_.nodes().empty()) return none();
     find_cliques();
     int k = 1;
-    while (k <= limit && !has_room(k)) ++k;
-    result_.clique = k;
-    result_.at_least = effort_.proof.empty() ? k : 1;
+    while (k <= limit && crowded_at(k)) ++k;
+    result_.clique = result_.at_least = k;
+    if (const auto crowded = crowded_at(k - 1)) result_.clique_nodes = cliques_[*crowded].nodes;
     // Upwards by optimistic colouring, then downwards by the solver, because formulas that have a colouring are the easy ones.
     for (; k <= limit; ++k)
       if (auto units = optimistic(first(k))) {
@@ -147,27 +196,36 @@ class Search {
         result_.unit_of = std::move(*units);
         break;
       }
+    Answer last = Answer::Unknown;
     for (k = result_.at_most < 0 ? limit : result_.at_most - 1; k >= result_.at_least; --k) {
-      if (size_of_question(k) > kLargestQuestion) break;
-      Question question(graph_, first(k), in_turn(k), effort_);
-      const Answer answer = question.ask();
-      ++result_.questions;
-      if (answer == Answer::Yes) {
-        result_.unit_of = question.unit_of();
-        result_.at_most = k;
-        continue;
-      }
-      if (answer == Answer::No) result_.at_least = k + 1;
-      break;
+      std::vector<int> units;
+      last = ask(upper_, k, units, is_one_ ? effort_.proof : "");
+      if (last != Answer::Yes) break;
+      result_.unit_of = std::move(units);
+      result_.at_most = k;
     }
+    if (last == Answer::No && is_one_) result_.at_least = k + 1;
+    if (!is_one_) refute(k);
+    if (const auto crowded = crowded_at(result_.at_least - 1)) certify(*crowded);
     return std::move(result_);
   }
 
  private:
+  struct Confined {
+    UnitSet forbidden;  // to all of it
+    int units = 0;
+    std::vector<NodeId> nodes;  // of the lower graph
+  };
+  static std::vector<int> listed(const UnitSet& all) {
+    std::vector<int> units;
+    all.for_each([&](int u) { units.push_back(u); });
+    return units;
+  }
   // The result where no node needs a unit.
   FewestUnits none() {
     result_.at_most = 0;
-    for (NodeId n = 0; n < graph_.size(); ++n) result_.unit_of.push_back(graph_.fixed(n).begin());
+    const FileGraph& graph = upper_.graph();
+    for (NodeId n = 0; n < graph.size(); ++n) result_.unit_of.push_back(graph.fixed(n).begin());
     return std::move(result_);
   }
   [[nodiscard]] UnitSet first(int k) const {
@@ -179,123 +237,89 @@ class Search {
     SelectOptions options;
     options.available = available;
     options.stop_at_failure = true;
-    Colouring c = select(graph_, simplify(graph_, available, Optimism::SmallestLast), options);
+    const FileGraph& graph = upper_.graph();
+    Colouring c = select(graph, simplify(graph, available, Optimism::SmallestLast), options);
     if (!c.failed.empty()) return std::nullopt;
     return std::move(c.unit_of);
+  }
+  Answer ask(Side& side, int k, std::vector<int>& unit_of, const std::string& proof) {
+    if (!side.is_askable(k)) return Answer::Unknown;
+    Question question(side.graph(), first(k), side.in_turn(k), {.conflicts = effort_.conflicts, .proof = proof});
+    ++result_.questions;
+    const Answer answer = question.ask();
+    if (answer == Answer::No && !proof.empty()) write_lower();
+    if (answer == Answer::Yes) unit_of = question.unit_of();
+    return answer;
+  }
+  // Raises the lower bound up to k + 1, as far as the solver refutes the lower graph.
+  void refute(int k) {
+    for (int asked = 0; k >= result_.at_least && asked < kMostRefutations; --k, ++asked) {
+      std::vector<int> unused;
+      if (ask(lower_, k, unused, effort_.proof) != Answer::No) continue;
+      result_.at_least = k + 1;
+      return;
+    }
   }
 
   // A clique of all nodes; and for each set of units in which some may not stand, one of those that may not stand there.
   void find_cliques() {
-    cliques_.push_back({UnitSet(), std::max(width_of(large_clique(graph_, nodes_)), graph_.clique_units())});
+    const FileGraph& graph = lower_.graph();
+    const auto add = [&](const UnitSet& forbidden, const std::vector<NodeId>& nodes) {
+      Clique clique = heaviest_clique(graph, nodes);
+      cliques_.push_back({forbidden, clique.units, std::move(clique.nodes)});
+    };
+    add({}, lower_.nodes());
     std::vector<UnitSet> sets;
-    for (const NodeId n : nodes_)
-      if (graph_.is_restricted(n) && sets.size() < kMostSets &&
-          std::find(sets.begin(), sets.end(), graph_.forbidden(n)) == sets.end())
-        sets.push_back(graph_.forbidden(n));
+    for (const NodeId n : lower_.nodes())
+      if (graph.is_restricted(n) && sets.size() < kMostSets &&
+          std::find(sets.begin(), sets.end(), graph.forbidden(n)) == sets.end())
+        sets.push_back(graph.forbidden(n));
     for (const UnitSet& forbidden : sets) {
       std::vector<NodeId> confined;
-      for (const NodeId n : nodes_)
-        if ((forbidden - graph_.forbidden(n)).none()) confined.push_back(n);
-      cliques_.push_back({forbidden, width_of(large_clique(graph_, confined))});
+      for (const NodeId n : lower_.nodes())
+        if ((forbidden - graph.forbidden(n)).none()) confined.push_back(n);
+      add(forbidden, confined);
     }
   }
-  [[nodiscard]] int width_of(const std::vector<NodeId>& nodes) const {
-    int sum = 0;
-    for (const NodeId n : nodes) sum += graph_.units(n);
-    return sum;
+  // The index of a clique that has no room in the first k units.
+  [[nodiscard]] std::optional<std::size_t> crowded_at(int k) const {
+    for (std::size_t c = 0; c < cliques_.size(); ++c)
+      if (crowded(cliques_[c], std::clamp(k, 0, static_cast<int>(units_.size())))) return c;
+    return std::nullopt;
   }
-  [[nodiscard]] bool has_room(int k) const {
-    const UnitSet available = first(k);
-    return std::all_of(cliques_.begin(), cliques_.end(),
-                       [&](const Clique& c) { return c.units <= (available - c.forbidden).count(); });
+  // The clique, beside the graph.
+  void certify(std::size_t clique) const {
+    if (effort_.proof.empty()) return;
+    int units = 1;
+    while (units <= static_cast<int>(units_.size()) && crowded(cliques_[clique], units)) ++units;
+    write_clique(effort_.proof, cliques_[clique].nodes, units);
+    write_lower();
   }
-  // Clauses, approximately.
-  [[nodiscard]] std::size_t size_of_question(int k) const {
-    return (graph_.num_built_edges() + nodes_.size()) * static_cast<std::size_t>(k);
+  void write_lower() const {
+    UnitSet all;
+    for (const int u : units_) all.set(u);
+    if (!effort_.proof.empty()) write_graph(effort_.proof, lower_.graph(), all, effort_.names);
   }
+  [[nodiscard]] bool crowded(const Confined& c, int k) const { return c.units > (first(k) - c.forbidden).count(); }
 
-  // Finds, where units can be exchanged, the clique whose nodes fill a block each.
-  void find_blocks() {
-    if (!effort_.proof.empty()) return;
-    int block = 1;
-    for (NodeId n = 0; n < graph_.size(); ++n) {
-      if (graph_.is_fixed(n) || graph_.is_restricted(n)) return;
-      block = std::max(block, 1 << graph_.align_log2(n));
-    }
-    for (std::size_t k = 0; k < units_.size(); ++k)
-      if (units_[k] != static_cast<int>(k)) return;
-    std::vector<NodeId> fill;
-    for (const NodeId n : nodes_)
-      if (graph_.units(n) == block && 1 << graph_.align_log2(n) == block) fill.push_back(n);
-    in_turn_ = large_clique(graph_, fill);
-  }
-  // As many of them as there are blocks in k units.
-  [[nodiscard]] std::vector<NodeId> in_turn(int k) const {
-    std::vector<NodeId> list = in_turn_;
-    if (!list.empty()) list.resize(std::min(list.size(), static_cast<std::size_t>(k / graph_.units(list[0]))));
-    return list;
-  }
-
-  const FileGraph& graph_;
   const Effort& effort_;
   std::vector<int> units_;  // that there are
-  std::vector<NodeId> nodes_, in_turn_;
-  struct Clique {
-    UnitSet forbidden;  // to all of it
-    int units = 0;
-  };
-  std::vector<Clique> cliques_;
+  Side upper_, lower_;
+  bool is_one_;
+  std::vector<Confined> cliques_;
   FewestUnits result_;
 };
 
 }  // namespace
 
-std::vector<NodeId> large_clique(const FileGraph& graph, const std::vector<NodeId>& nodes) {
-  if (nodes.empty() || nodes.size() > kMostCliqueNodes) return {};
-  std::vector<std::size_t> index_of(graph.size(), nodes.size());
-  for (std::size_t k = 0; k < nodes.size(); ++k) index_of[nodes[k]] = k;
-  Matrix is_edge(nodes.size());
-  std::vector<int> degree(nodes.size(), 0);  // in units
-  for (std::size_t k = 0; k < nodes.size(); ++k)
-    graph.for_neighbours(nodes[k], [&](NodeId m) {
-      if (index_of[m] == nodes.size()) return;
-      is_edge.set(k, index_of[m]);
-      degree[k] += graph.units(m);
-    });
-  std::vector<NodeId> best;
-  int most = 0;
-  for (std::size_t start = 0; start < nodes.size(); ++start) {
-    if (degree[start] + graph.units(nodes[start]) <= most) continue;
-    std::vector<std::uint64_t> left(is_edge.row(start).begin(), is_edge.row(start).end());
-    std::vector<NodeId> clique = {nodes[start]};
-    int sum = graph.units(nodes[start]);
-    for (;;) {
-      std::size_t next = nodes.size();
-      for (std::size_t w = 0; w < left.size(); ++w)
-        for (std::uint64_t bits = left[w]; bits != 0; bits &= bits - 1) {
-          const std::size_t k = 64 * w + static_cast<std::size_t>(std::countr_zero(bits));
-          if (next == nodes.size() || degree[k] > degree[next]) next = k;
-        }
-      if (next == nodes.size()) break;
-      clique.push_back(nodes[next]);
-      sum += graph.units(nodes[next]);
-      const auto row = is_edge.row(next);
-      for (std::size_t w = 0; w < left.size(); ++w) left[w] &= row[w];
-    }
-    if (sum > most) most = sum, best = std::move(clique);
-  }
-  std::sort(best.begin(), best.end());
-  return best;
+Found find_colouring(const FileGraph& graph, const UnitSet& available, const Effort& effort, const FileGraph* necessary) {
+  REGDUEL_CHECK(effort.conflicts > 0, "an effort of no conflicts");
+  return Search(graph, available, effort, necessary).find_one();
 }
 
-Found find_colouring(const FileGraph& graph, const UnitSet& available, const Effort& effort) {
+FewestUnits fewest_units(const FileGraph& graph, const UnitSet& all, const Effort& effort, const FileGraph* necessary) {
   REGDUEL_CHECK(effort.conflicts > 0, "an effort of no conflicts");
-  return Search(graph, available, effort).find_one();
-}
-
-FewestUnits fewest_units(const FileGraph& graph, const UnitSet& all, const Effort& effort) {
-  REGDUEL_CHECK(effort.conflicts > 0, "an effort of no conflicts");
-  return Search(graph, all, effort).run();
+  return Search(graph, all, effort, necessary).run();
 }
 
 }  // namespace regduel::reference

@@ -1,7 +1,7 @@
 // The fewest units of a register file that colour a graph, proved: without merging and without spilling anything, tuples aligned.
 //
 //   available(k)  the first k units of the file
-//   at_least      a clique that needs so many, also one of nodes that clobbers confine to few of them; or 1 + the most k for which
+//   at_least      a clique (clique.h) that needs so many, also one of nodes that clobbers confine to few of them; or 1 + the most k for which
 //                 a solver showed that available(k) do not do
 //   at_most       the least k for which a colouring is there: by optimistic colouring (../colour), else by the solver
 //
@@ -29,25 +29,30 @@ namespace regduel::reference {
 
 struct Effort {
   std::int64_t conflicts = 20'000;  // of one question to the solver, at least 1; one of more than 4 million clauses is not asked
-  // Where what the solver said last to prove that fewer units do not do goes: PATH.cnf, the formula (DIMACS), and PATH.drat, the
-  // proof. Nothing is asked then that a clique answers, and nothing is exchanged, so that the proof stands alone. Empty = nowhere.
-  std::string proof;
+  // Where the graph and the certificate of at_least go, as certificate.h has them: PATH.col, and PATH.clique or PATH.cnf and PATH.drat.
+  // Empty = nowhere.
+  std::string proof = {};
+  std::vector<std::string> names = {};  // of the nodes there
 };
 
 struct FewestUnits {
-  int at_least = 0;          // no colouring has fewer units
-  int at_most = -1;          // one has so many; -1 = none is known, with all units there are
-  std::vector<int> unit_of;  // by node, for at_most units; empty where there is none; of a precoloured node its register
-  int clique = 0;            // the fewest units in which the cliques that were found have room
-  int questions = 0;         // to the solver
+  int at_least = 0;                  // no colouring has fewer units
+  int at_most = -1;                  // one has so many; -1 = none is known, with all units there are
+  std::vector<int> unit_of;          // by node, for at_most units; empty where there is none; of a precoloured node its register
+  int clique = 0;                    // the fewest units in which the cliques that were found have room
+  std::vector<NodeId> clique_nodes;  // that one which has no room in fewer; ascending
+  int questions = 0;                 // to the solver
 
   [[nodiscard]] bool is_proved() const { return at_most == at_least; }
   // No colouring exists, with all units there are.
   [[nodiscard]] bool is_impossible(int units) const { return at_least > units; }
 };
 
+//   necessary   where this graph is given, at_least is about it, and at_most about `graph`; it has the same nodes and none but
+//               edges of `graph`
 // Requires: finish() was called, nothing is merged. Cost: exponential at worst; bounded by the effort.
-[[nodiscard]] FewestUnits fewest_units(const FileGraph& graph, const UnitSet& all, const Effort& effort = {});
+[[nodiscard]] FewestUnits fewest_units(const FileGraph& graph, const UnitSet& all, const Effort& effort = {},
+                                       const FileGraph* necessary = nullptr);
 
 enum class Answer : std::uint8_t { Yes, No, Unknown };
 
@@ -56,12 +61,9 @@ struct Found {
   std::vector<int> unit_of;  // by node, where the answer is Yes; of a precoloured node its register
 };
 
-// Whether the graph can be coloured with these units, and how. Requires and costs as fewest_units, for one question.
-[[nodiscard]] Found find_colouring(const FileGraph& graph, const UnitSet& available, const Effort& effort = {});
-
-// Nodes that all interfere with each other, the most units that a greedy search from each node finds; ascending. Among `nodes`.
-// Cost: nodes^2 / 64 x size of the clique. Up to kMostCliqueNodes nodes; of more, none.
-inline constexpr std::size_t kMostCliqueNodes = 4096;
-[[nodiscard]] std::vector<NodeId> large_clique(const FileGraph& graph, const std::vector<NodeId>& nodes);
+// Whether the graph can be coloured with these units, and how; No is about `necessary`, where that is given. Requires and costs as
+// fewest_units, for one question of each graph.
+[[nodiscard]] Found find_colouring(const FileGraph& graph, const UnitSet& available, const Effort& effort = {},
+                                   const FileGraph* necessary = nullptr);
 
 }  // namespace regduel::reference

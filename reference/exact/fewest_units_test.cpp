@@ -185,17 +185,30 @@ TEST(FewestUnits, AnEffortThatIsSpentLeavesARange) {
   EXPECT_EQ(f.at_most, 7);
 }
 
-TEST(FewestUnits, WritesAProof) {
+// Groetzsch's graph needs four colours and has no triangle; a triangle is a certificate of its own.
+TEST(FewestUnits, WritesACertificate) {
   const auto path = (std::filesystem::temp_directory_path() / "regduel-fewest-units-proof").string();
+  const auto take = [&](const char* ending) {
+    const std::string text = read_file(path + ending).value_or("");
+    std::filesystem::remove(path + ending);
+    return text;
+  };
   const auto [n, edges] = mycielski(2);
   const FewestUnits f = fewest_units(graph(n, edges), UnitSet::range(0, 16), {.conflicts = 100'000, .proof = path});
   EXPECT_EQ(f.at_most, 4);
   EXPECT_TRUE(f.is_proved());
-  const std::string formula = read_file(path + ".cnf").value_or("");
-  EXPECT_TRUE(formula.starts_with("p cnf 33 ")) << formula.substr(0, 20) << ": three units for each of eleven vertices";
-  EXPECT_FALSE(read_file(path + ".drat").value_or("").empty());
-  std::filesystem::remove(path + ".cnf");
-  std::filesystem::remove(path + ".drat");
+  EXPECT_TRUE(take(".col").starts_with("p edge 11 20\na 0 15\ne 1 2\n"));
+  const std::string formula = take(".cnf");
+  EXPECT_TRUE(formula.starts_with("c k 4\nc x 1 0 1\n")) << formula;
+  EXPECT_NE(formula.find("c in turn "), std::string::npos);
+  EXPECT_NE(formula.find("\np cnf 33 "), std::string::npos) << "three units for each of eleven vertices";
+  EXPECT_FALSE(take(".drat").empty());
+  EXPECT_EQ(take(".clique"), "");
+
+  EXPECT_TRUE(fewest_units(graph(3, {{0, 1}, {0, 2}, {1, 2}}), UnitSet::range(0, 16), {.proof = path}).is_proved());
+  EXPECT_EQ(take(".clique"), "k 3\nv 1\nv 2\nv 3\n");
+  EXPECT_EQ(take(".cnf"), "");
+  EXPECT_FALSE(take(".col").empty());
 }
 
 // Graphs of real register allocation, where somebody has them (REGDUEL_DIMACS = their folder).

@@ -13,11 +13,11 @@
 #include "base/check_macro.h"
 #include "ir/loops.h"
 #include "reference/colour/coalesce.h"
-#include "reference/colour/interference_graph.h"
 #include "reference/exact/cheapest_set.h"
 #include "reference/exact/fewest_units.h"
+#include "reference/exact/value_graphs.h"
+#include "reference/program/contents.h"
 #include "reference/program/liveness.h"
-#include "reference/program/lower.h"
 
 namespace regduel::reference {
 namespace {
@@ -41,8 +41,9 @@ struct Choice {
 // The program with some values in memory.
 struct Lowered {
   Plan plan;
-  Code code;
-  InterferenceGraphs graphs;
+  ValueGraphs graphs;
+
+  [[nodiscard]] const Code& code() const { return graphs.code; }
 };
 
 class LeastCost {
@@ -51,6 +52,7 @@ class LeastCost {
 
   LeastSpill run() {
     base_ = lowered({});
+    leave_out_dead_code();
     find_choices();
     if (result_.values > effort_.most_values) {
       result_.end = LeastSpill::End::TooLarge;
@@ -63,14 +65,23 @@ class LeastCost {
   }
 
  private:
+  // What the program before spilling never needs is no store either.
+  void leave_out_dead_code() {
+    is_left_out_.assign(f_.insts.size(), 0);
+    for (std::size_t i = 0; i < base_.code().insts.size(); ++i)
+      if (const CodeInst& inst = base_.code().insts[i]; base_.graphs.is_dead[i] && inst.source != kNoSource)
+        is_left_out_[inst.source] = 1;
+    base_ = lowered({});
+  }
+
   // --- what there is to choose ----------------------------------------------------------------------------------
   void find_choices() {
     const Plan memory = p_.all_in_memory();
-    element_of_.assign(base_.code.num_values, kNoElement);
-    for (TempId v = 0; v < base_.code.num_values; ++v) {
-      if (base_.graphs.node_of[v] == kNoNode || memory.locations[v].is_register()) continue;
+    element_of_.assign(base_.code().num_values, kNoElement);
+    for (TempId v = 0; v < base_.code().num_values; ++v) {
+      if (base_.graphs.value.node_of[v] == kNoNode || memory.locations[v].is_register()) continue;
       element_of_[v] = static_cast<Element>(choices_.size());
-      choices_.push_back({base_.code.temps[v].file, v, -1, 0});
+      choices_.push_back({base_.code().temps[v].file, v, -1, 0});
     }
     result_.values = static_cast<int>(choices_.size());
     find_saved();
@@ -93,7 +104,7 @@ class LeastCost {
           for (const ir::RegFile file : ir::kAllFiles) touched[ir::index(file)] |= (*shape.clobbers)[ir::index(file)];
       }
     }
-    for (const Temp& t : base_.code.temps)
+    for (const Temp& t : base_.code().temps)
       if (t.fixed.is_valid()) touched[ir::index(t.file)] |= units_of(t.fixed);
     for (const ir::RegFile file : ir::kAllFiles) {
       const UnitSet& saved = p_.callee_saved()[ir::index(file)];
@@ -114,10 +125,15 @@ class LeastCost {
 
   // Values that may become one register may be in one slot.
   void find_slots() {
-    slot_of_.assign(base_.code.num_values, 0);
-    for (TempId v = 0; v < base_.code.num_values; ++v) slot_of_[v] = v;
+    slot_of_.assign(base_.code().num_values, 0);
+    for (TempId v = 0; v < base_.code().num_values; ++v) slot_of_[v] = v;
+    // A dead move into a value is a store where that value is in memory, which must not hit a slot in use.
+    std::vector<std::uint8_t> is_alone(base_.code().temps.size(), 0);
+    for (std::size_t i = 0; i < base_.code().insts.size(); ++i)
+      if (const CodeInst& inst = base_.code().insts[i]; base_.graphs.is_dead[i] && inst.kind == CodeKind::Move)
+        is_alone[base_.code().refs[inst.first_ref].temp] = 1;
     for (const ir::RegFile file : ir::kAllFiles) {
-      FileGraph graph = base_.graphs.files[ir::index(file)];
+      FileGraph graph = base_.graphs.value.files[ir::index(file)];
       if (graph.size() == 0) continue;
       coalesce(graph, {p_.allocatable()[ir::index(file)], {}, false, nullptr});
       for (NodeId n = 0; n < graph.size(); ++n) {
@@ -125,10 +141,10 @@ class LeastCost {
         TempId first = kNoTemp;
         graph.for_members(n, [&](NodeId m) {
           const TempId t = graph.temp(m);
-          if (is_choice(t)) first = std::min(first, t);
+          if (is_choice(t) && !is_alone[t]) first = std::min(first, t);
         });
         graph.for_members(n, [&](NodeId m) {
-          if (is_choice(graph.temp(m))) slot_of_[graph.temp(m)] = first;
+          if (is_choice(graph.temp(m)) && !is_alone[graph.temp(m)]) slot_of_[graph.temp(m)] = first;
         });
       }
     }
@@ -139,6 +155,7 @@ class LeastCost {
   [[nodiscard]] Lowered lowered(const std::vector<TempId>& spilled) const {
     Lowered l;
     l.plan = p_.all_in_registers();
+    l.plan.is_left_out = is_left_out_;
     std::map<TempId, std::uint32_t> slots;
     for (const TempId v : spilled) {
       if (p_.can_remat(v)) {
@@ -146,23 +163,22 @@ class LeastCost {
         continue;
       }
       const auto [at, is_new] = slots.try_emplace(slot_of_[v], 0);
-      const std::uint32_t bytes = base_.code.temps[v].bytes;
+      const std::uint32_t bytes = base_.code().temps[v].bytes;
       if (is_new) at->second = l.plan.add_slot(bytes);
       SpillSlot& slot = l.plan.slots[at->second];
       slot.bytes = std::max(slot.bytes, bytes);
       l.plan.locations[v] = Location::in_slot(at->second);
     }
-    l.code = lower(p_, l.plan);
-    Liveness liveness(l.code);
-    l.graphs = build_interference_graphs(p_, l.code, liveness);
+    l.graphs = lower_by_value(p_, l.plan);
     return l;
   }
   static std::int64_t moves(const Lowered& l) {
     std::int64_t sum = 0;
-    for (const CodeBlock& b : l.code.blocks) {
+    for (const CodeBlock& b : l.code().blocks) {
       if (!b.is_reachable) continue;
-      for (const CodeInst& inst : l.code.insts_of(b))
-        if (inst.kind == CodeKind::Refill || inst.kind == CodeKind::Store)
+      for (std::uint32_t i = b.first_inst; i < b.first_inst + b.num_insts; ++i)
+        if (const CodeInst& inst = l.code().insts[i];
+            !l.graphs.is_dead[i] && (inst.kind == CodeKind::Refill || inst.kind == CodeKind::Store))
           sum += inst.bytes * static_cast<std::int64_t>(std::min(kMostWeight, b.freq));
     }
     return sum;
@@ -181,9 +197,9 @@ class LeastCost {
     };
     std::vector<Saving> savings;
     std::set<std::pair<TempId, TempId>> seen;
-    for (const CodeInst& inst : base_.code.insts) {
+    for (const CodeInst& inst : base_.code().insts) {
       if (inst.kind != CodeKind::Move) continue;
-      const auto refs = base_.code.refs_of(inst);
+      const auto refs = base_.code().refs_of(inst);
       const auto [a, b] = std::minmax(refs[0].temp, refs[1].temp);
       if (a == b || !is_choice(a) || !is_choice(b) || slot_of_[a] != slot_of_[b] || !seen.emplace(a, b).second) continue;
       const std::int64_t bytes = costs[element_of_[a]] + costs[element_of_[b]] - moves(lowered({a, b}));
@@ -208,11 +224,11 @@ class LeastCost {
   };
 
   void demand_room() {
-    Liveness liveness(base_.code);
-    for (std::uint32_t b = 0; b < base_.code.blocks.size(); ++b)
+    Liveness liveness(base_.code());
+    contents_.emplace(p_, base_.code());
+    for (std::uint32_t b = 0; b < base_.code().blocks.size(); ++b)
       liveness.walk(b, [&](std::uint32_t i, const LiveSet& live) {
-        if (base_.graphs.is_dead[i]) return false;
-        point(base_.code.insts[i], live);
+        point(base_.code().insts[i], live);
         return true;
       });
     drop_weaker();
@@ -226,7 +242,7 @@ class LeastCost {
       bool is_live, is_ref;
       unsigned flags;
     };
-    const auto refs = base_.code.refs_of(inst);
+    const auto refs = base_.code().refs_of(inst);
     std::vector<Here> here;
     live.for_each([&](TempId t) { here.push_back({t, true, false, 0}); });
     bool may_go = inst.kind != CodeKind::Original;
@@ -236,13 +252,13 @@ class LeastCost {
       at->is_ref = true;
       at->flags |= r.flags;
       // Where the value that it defines is computed again, the instruction is not there.
-      may_go = may_go || (r.temp < base_.code.num_values && p_.remat_def(r.temp) == inst.source);
+      may_go = may_go || (r.temp < base_.code().num_values && p_.remat_def(r.temp) == inst.source);
     }
     const bool is_original = inst.kind == CodeKind::Original;
     const auto demand = [&](unsigned holds, auto&& is_in) {
       std::vector<AtPoint> in;
       for (const Here& h : here) {
-        const bool is_local = h.temp >= base_.code.num_values;
+        const bool is_local = h.temp >= base_.code().num_values;
         if (!is_in(h) || (is_local && is_original && may_go)) continue;
         in.push_back({h.temp, is_local || ((h.flags & holds) != 0 && !may_go)});
       }
@@ -254,18 +270,18 @@ class LeastCost {
   }
 
   void demand_of_file(ir::RegFile file, const std::vector<AtPoint>& all) {
-    const FileGraph& graph = base_.graphs.files[ir::index(file)];
+    const FileGraph& graph = base_.graphs.necessary.files[ir::index(file)];
     std::vector<AtPoint> here;
     int units = 0;
     for (const AtPoint& a : all) {
-      const Temp& t = base_.code.temps[a.temp];
+      const Temp& t = base_.code().temps[a.temp];
       if (t.file != file || t.fixed.is_valid()) continue;
       here.push_back(a);
       units += t.units;
     }
     std::vector<UnitSet> confining = {UnitSet()};
     for (const AtPoint& a : here)
-      if (const UnitSet& forbidden = graph.forbidden(base_.graphs.node_of[a.temp]);
+      if (const UnitSet& forbidden = graph.forbidden(base_.graphs.necessary.node_of[a.temp]);
           !a.is_there_anyway && std::find(confining.begin(), confining.end(), forbidden) == confining.end())
         confining.push_back(forbidden);
     for (const UnitSet& forbidden : confining) {
@@ -273,7 +289,8 @@ class LeastCost {
       if (units <= (room & free_[ir::index(file)]).count()) continue;
       std::vector<AtPoint> confined;
       for (const AtPoint& a : here)
-        if (forbidden.none() || (!a.is_there_anyway && (forbidden - graph.forbidden(base_.graphs.node_of[a.temp])).none()))
+        if (forbidden.none() ||
+            (!a.is_there_anyway && (forbidden - graph.forbidden(base_.graphs.necessary.node_of[a.temp])).none()))
           confined.push_back(a);
       demand_of_clique(file, graph, std::move(confined), room);
     }
@@ -281,7 +298,7 @@ class LeastCost {
 
   // Of those that interfere with each other, the widest first, and what is there anyway before what need not be.
   void demand_of_clique(ir::RegFile file, const FileGraph& graph, std::vector<AtPoint> here, const UnitSet& room) {
-    const auto units = [&](const AtPoint& a) { return static_cast<int>(base_.code.temps[a.temp].units); };
+    const auto units = [&](const AtPoint& a) { return static_cast<int>(base_.code().temps[a.temp].units); };
     std::sort(here.begin(), here.end(), [&](const AtPoint& a, const AtPoint& b) {
       if (a.is_there_anyway != b.is_there_anyway) return a.is_there_anyway;
       return units(a) != units(b) ? units(a) > units(b) : a.temp < b.temp;
@@ -289,15 +306,19 @@ class LeastCost {
     std::vector<AtPoint> clique;
     int sum = 0;
     for (const AtPoint& a : here) {
-      const NodeId n = base_.graphs.node_of[a.temp];
-      if (!std::all_of(clique.begin(), clique.end(),
-                       [&](const AtPoint& c) { return graph.has_edge(n, base_.graphs.node_of[c.temp]); }))
-        continue;
+      const NodeId n = base_.graphs.necessary.node_of[a.temp];
+      // An edge is there where two values differ somewhere; here they may be equal, and share a register if one is refilled.
+      const auto meets = [&](const AtPoint& c) {
+        return graph.has_edge(n, base_.graphs.necessary.node_of[c.temp]) &&
+               !((a.is_there_anyway || c.is_there_anyway) && contents_->is_connected(a.temp, c.temp));
+      };
+      if (!std::ranges::all_of(clique, meets)) continue;
       clique.push_back(a);
       sum += units(a);
     }
     UnitSet reachable;  // units that some of them may stand in
-    for (const AtPoint& a : clique) reachable |= a.is_there_anyway ? room : room - graph.forbidden(base_.graphs.node_of[a.temp]);
+    for (const AtPoint& a : clique)
+      reachable |= a.is_there_anyway ? room : room - graph.forbidden(base_.graphs.necessary.node_of[a.temp]);
     const int need = sum - (reachable & free_[ir::index(file)]).count();
     if (need <= 0) return;
     std::vector<Portion> portions;
@@ -351,13 +372,14 @@ class LeastCost {
       else available[ir::index(choices_[e].file)].set(choices_[e].unit);
     }
     t.lowered = lowered(spilled);
-    t.homes.resize(t.lowered.code.temps.size());
-    for (TempId k = 0; k < t.homes.size(); ++k) t.homes[k] = t.lowered.code.temps[k].fixed;
+    t.homes.resize(t.lowered.code().temps.size());
+    for (TempId k = 0; k < t.homes.size(); ++k) t.homes[k] = t.lowered.code().temps[k].fixed;
     t.answer = Answer::Yes;
     for (const ir::RegFile file : ir::kAllFiles) {
-      const FileGraph& graph = t.lowered.graphs.files[ir::index(file)];
+      const FileGraph& graph = t.lowered.graphs.value.files[ir::index(file)];
       if (graph.size() == 0 || (only && *only != file)) continue;
-      const Found found = find_colouring(graph, available[ir::index(file)], {.conflicts = effort_.conflicts, .proof = proof});
+      const Found found = find_colouring(graph, available[ir::index(file)], {.conflicts = effort_.conflicts, .proof = proof},
+                                         &t.lowered.graphs.necessary.files[ir::index(file)]);
       if (found.answer == Answer::No) {
         t.answer = Answer::No;
         t.file = file;
@@ -458,7 +480,7 @@ class LeastCost {
     result_.at_most = cost_of(trial);
     REGDUEL_CHECK(result_.at_most >= result_.at_least, "an allocation costs less than the least in @" + f_.name);
     result_.plan = std::move(trial.lowered.plan);
-    result_.code = std::move(trial.lowered.code);
+    result_.code = std::move(trial.lowered.graphs.code);
     result_.is_dead = std::move(trial.lowered.graphs.is_dead);
     result_.homes = std::move(trial.homes);
   }
@@ -467,11 +489,13 @@ class LeastCost {
   const ir::Function& f_;
   const SpillEffort& effort_;
   Lowered base_;
-  std::vector<Choice> choices_;      // by element: values, then callee-saved registers
-  std::vector<Element> element_of_;  // by value
-  std::vector<TempId> slot_of_;      // by value: the first of those that share its slot
-  ir::PerFile<UnitSet> free_;        // that cost nothing
-  std::int64_t constant_ = 0;        // saves that are there in any case
+  std::vector<Choice> choices_;            // by element: values, then callee-saved registers
+  std::vector<Element> element_of_;        // by value
+  std::optional<Contents> contents_;       // of base_
+  std::vector<std::uint8_t> is_left_out_;  // by index of instruction
+  std::vector<TempId> slot_of_;            // by value: the first of those that share its slot
+  ir::PerFile<UnitSet> free_;              // that cost nothing
+  std::int64_t constant_ = 0;              // saves that are there in any case
   std::optional<CheapestSet> set_;
   std::vector<std::pair<std::vector<Portion>, int>> demands_;
   LeastSpill result_;

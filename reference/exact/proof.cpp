@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,16 +21,6 @@ namespace {
 constexpr const char *kFormula = ".cnf", *kTrace = ".drat";
 
 [[noreturn]] void fail(const std::string& path, int error) { throw BadInput(fmt::format("{}: {}", path, std::strerror(error))); }
-
-// The solver does not say whether the disk was full.
-bool is_whole_formula(const std::string& bytes) {
-  const std::size_t header = bytes.find("p cnf ");
-  if (header == std::string::npos || !bytes.ends_with("0\n")) return false;
-  long variables = 0, clauses = 0, lines = 0;
-  if (std::sscanf(bytes.c_str() + header, "p cnf %ld %ld", &variables, &clauses) != 2) return false;
-  for (std::size_t at = bytes.find('\n', header); at != std::string::npos; at = bytes.find('\n', at + 1)) ++lines;
-  return lines == clauses + 1;
-}
 
 }  // namespace
 
@@ -53,13 +44,22 @@ Proof::~Proof() {
 
 std::string Proof::temporary(const char* ending) const { return fmt::format("{}{}.tmp.{}", path_, ending, ::getpid()); }
 
+void Proof::add(int literal) {
+  solver_.add(literal);
+  if (path_.empty()) return;
+  fmt::format_to(std::back_inserter(clauses_), "{}{}", literal, literal == 0 ? '\n' : ' ');
+  num_clauses_ += literal == 0;
+}
+
+void Proof::comment(std::string_view text) {
+  if (!path_.empty()) comments_ += fmt::format("c {}\n", text);
+}
+
 void Proof::write_formula(int num_variables) {
   if (path_.empty()) return;
-  const std::string name = temporary(kFormula);
-  if (const char* reason = solver_.write_dimacs(name.c_str(), num_variables))
-    throw BadInput(fmt::format("{}: {}", file(kFormula), reason));
-  const auto bytes = read_file(name);
-  if (!bytes || !is_whole_formula(*bytes)) fail(file(kFormula), ENOSPC);
+  const auto written =
+      write_file(temporary(kFormula), fmt::format("{}p cnf {} {}\n{}", comments_, num_variables, num_clauses_, clauses_));
+  if (!written) throw BadInput(written.error());
 }
 
 void Proof::end(bool is_refuted) {

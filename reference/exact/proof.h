@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 namespace CaDiCaL {
 class Solver;
@@ -23,6 +24,12 @@ class Proof {
   Proof(const Proof&) = delete;
   Proof& operator=(const Proof&) = delete;
 
+  // Gives a literal to the solver, or 0 at the end of a clause, and keeps it for the file. The solver's own clauses would not do:
+  // it simplifies while clauses come in, and the proof begins before that.
+  void add(int literal);
+  // A line "c TEXT" at the head of the formula.
+  void comment(std::string_view text);
+  [[nodiscard]] bool is_written() const { return !path_.empty(); }
   // All clauses are there.
   void write_formula(int num_variables);
   // The solver has answered. The files stay if it refuted the formula.
@@ -34,6 +41,8 @@ class Proof {
 
   CaDiCaL::Solver& solver_;
   std::string path_;
+  std::string comments_, clauses_;
+  std::size_t num_clauses_ = 0;
   std::string trace_name_;  // the solver keeps a pointer to it
   std::FILE* trace_ = nullptr;
 };

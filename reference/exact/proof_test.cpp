@@ -24,9 +24,9 @@ class ProofTest : public testing::Test {
     CaDiCaL::Solver solver;
     solver.set("quiet", 1);
     Proof proof(solver, path_);
-    for (const int literal : {1, 2, 0, -1, 0}) solver.add(literal);
+    for (const int literal : {1, 2, 0, -1, 0}) proof.add(literal);
     if (!is_less)
-      for (const int literal : {-2, 0}) solver.add(literal);
+      for (const int literal : {-2, 0}) proof.add(literal);
     proof.write_formula(2);
     proof.end(solver.solve() == 20);
   }
@@ -55,8 +55,8 @@ TEST_F(ProofTest, LeavesNothingWhereNobodyAnswered) {
     CaDiCaL::Solver solver;
     solver.set("quiet", 1);
     Proof proof(solver, path_);
-    solver.add(1);
-    solver.add(0);
+    proof.add(1);
+    proof.add(0);
     proof.write_formula(1);
     EXPECT_EQ(files(), 2u) << "temporary ones";
   }

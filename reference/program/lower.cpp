@@ -265,6 +265,7 @@ class Lowerer {
   void instruction(std::uint32_t i) {
     const ir::Inst& inst = f_.insts[i];
     const Shape& shape = p_.shape(i);
+    if (!plan_.is_left_out.empty() && plan_.is_left_out[i]) return deleted(i);
     if (is_as_it_was(i, shape)) return as_it_was(i, shape);
     if (inst.is_copy() && !plan_.is_pinned[i] && p_.is_plain_copy(i)) {
       const auto ops = f_.operands_of(inst);

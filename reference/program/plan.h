@@ -46,7 +46,8 @@ struct SpillSlot {
 struct Plan {
   std::vector<Location> locations;  // by value
   std::vector<SpillSlot> slots;
-  std::vector<std::uint8_t> is_pinned;  // by index of instruction: all operands in the registers of the exact packing
+  std::vector<std::uint8_t> is_pinned;    // by index of instruction: all operands in the registers of the exact packing
+  std::vector<std::uint8_t> is_left_out;  // by index of instruction: dead code; empty = none
 
   // Several values in one slot are never there at a time, or are copies of each other.
   std::uint32_t add_slot(std::uint32_t bytes) {
