@@ -108,7 +108,7 @@ function(regduel_folder name)
   regduel_precompile(regduel_${name} ${ARG_PRECOMPILE})
   if(tests AND GTest_FOUND AND rapidcheck_FOUND)
     add_executable(regduel_${name}_test ${tests})
-    target_link_libraries(regduel_${name}_test PRIVATE regduel_${name} ${ARG_TEST_LINKS} GTest::gtest GTest::gmock
+    target_link_libraries(regduel_${name}_test PRIVATE ${ARG_TEST_LINKS} regduel_${name} GTest::gtest GTest::gmock
                                                        GTest::gtest_main regduel_warnings)
     regduel_precompile(regduel_${name}_test <gmock/gmock.h> <gtest/gtest.h> ${ARG_PRECOMPILE})
     regduel_source_dir(${tests})

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/check_macro.h"
 #include "duel/allocators.h"
 #include "duel/knobs.h"
