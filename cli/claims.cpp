@@ -2,8 +2,10 @@
 
 #include "cli/claims.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>

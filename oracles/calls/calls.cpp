@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bitset>
 #include <map>
+#include <memory>
 #include <set>
 
 #include <fmt/format.h>

@@ -239,7 +239,11 @@ std::vector<FaultOperator> make_table() {
              return true;
            })),
       rule("value-through-uniform", "a value of each thread goes through a register that all threads of a warp share",
-           {"uniform-register"}, operands(is_unchanged, free<Role::Def>), through_uniform),
+           {"uniform-register"}, operands(is_unchanged, free<Role::Def>), through_uniform(Way::Copy)),
+      rule("value-through-uniform-by-slot", "the same, by way of a slot", {"uniform-register"},
+           operands(is_unchanged, free<Role::Def>), through_uniform(Way::Slot)),
+      rule("value-through-uniform-beside", "the same, in one copy with a value that they share", {"uniform-register"},
+           operands(is_unchanged, free<Role::Def>), through_uniform(Way::Beside)),
       rule("vreg-left-over", "an operand has got no register", {"unallocated-operand"}, homes,
            [](Trial& t, const Place& at) {
              t.op(at) = t.site.original_ops(t.inst(at))[at.operand];

@@ -117,18 +117,38 @@ bool is_read_next(const Trial& t, const Place& at, PReg home) {
   return false;
 }
 
-bool through_uniform(Trial& t, const Place& at) {
-  const auto is_uniform = [](const ir::VReg& v) { return ir::is_uniform(v.file()) || (v.flags & ir::kVRegUniform) != 0; };
-  const PReg home = t.op(at).preg(), shared{RegFile::UR, 1, 0};
-  const ir::Function& before = t.site.subject.before;
-  if (home.file != RegFile::R || home.count != 1 || t.inst(at).inst.is_phi() || t.site.subject.limits.of(shared.file) < 1 ||
-      t.site.subject.target.is_reserved(shared.file, shared.first) ||
-      std::any_of(before.vregs.begin(), before.vregs.end(), is_uniform) || t.inst(at).inst.op != Op::Named ||
-      !is_read_next(t, at, home))
-    return false;
-  insert_at(t.program, at.block, at.inst + 1, make_copy(home, shared));
-  insert_at(t.program, at.block, at.inst + 1, make_copy(shared, home));
-  return true;
+Edit through_uniform(Way way) {
+  return [=](Trial& t, const Place& at) {
+    const auto is_uniform = [](const ir::VReg& v) { return ir::is_uniform(v.file()) || (v.flags & ir::kVRegUniform) != 0; };
+    const PReg home = t.op(at).preg();
+    const bool is_predicate = home.file == RegFile::P;
+    const RegFile file = is_predicate ? RegFile::UP : RegFile::UR;
+    const PReg shared{file, 1, 0}, other{file, 1, 1};
+    const ir::Function& before = t.site.subject.before;
+    const auto may_use = [&](PReg r) {
+      return r.end() <= t.site.subject.limits.of(r.file) && !t.site.subject.target.is_reserved(r.file, r.first);
+    };
+    if ((home.file != RegFile::R && !is_predicate) || home.count != 1 || before.predicate_halves || !may_use(shared) ||
+        (way == Way::Beside && !may_use(other)) || std::any_of(before.vregs.begin(), before.vregs.end(), is_uniform) ||
+        t.inst(at).inst.op != Op::Named || ir::is_guarded(t.inst(at).ops) || !t.op(at).part.is_whole() ||
+        !is_read_next(t, at, home))
+      return false;
+    const std::size_t behind = at.inst + 1;
+    insert_at(t.program, at.block, behind, make_copy(home, shared));
+    if (way == Way::Slot) {
+      const ir::SlotId slot = add_slot(t.program, MemSpace::Local, 4);
+      insert_at(t.program, at.block, behind, make_refill(Operand::of_preg(Role::Def, shared), slot));
+      insert_at(t.program, at.block, behind, make_spill(Operand::of_preg(Role::Use, home), slot));
+      return true;
+    }
+    EditInst copy = make_copy(shared, home);
+    if (way == Way::Beside) {
+      copy.ops.insert(copy.ops.begin() + 1, Operand::of_preg(Role::Def, other));
+      copy.ops.push_back(Operand::of_preg(Role::Use, other));
+    }
+    insert_at(t.program, at.block, behind, copy);
+    return true;
+  };
 }
 
 }  // namespace regduel::trial
