@@ -1,7 +1,7 @@
 # regduel in an image: docker build -t regduel . && docker run --rm regduel duel --random 200
 #                      docker run --rm -v "$PWD:/work" regduel duel my_kernel.ptx --regs 32
 FROM debian:12 AS build
-RUN apt-get update && apt-get install -y --no-install-recommends git ca-certificates file
+RUN apt-get update && apt-get install -y --no-install-recommends git ca-certificates dpkg-dev file
 COPY . /regduel
 WORKDIR /regduel
 RUN scripts/install-deps && cmake --preset release && cmake --build --preset release --target regduel && \

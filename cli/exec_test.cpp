@@ -166,11 +166,10 @@ func @f kernel target sm_90 threads 32
   vreg %0 R b32
   vreg %1 R b32
   block b0
-    #0 %1 = op
-    #1 %0{early} = extract %1
-    #2 exit
+    #0 %0{early} = extract %1
+    #1 exit
 )");
-  const Outcome r = run("duel a.rir --db r.sqlite --findings found " + python(" --bug early-clobber"));
+  const Outcome r = run("duel a.rir --regs 1 --db r.sqlite --findings found " + python(" --bug early-clobber"));
   ASSERT_EQ(r.status, 1) << r.out << r.err;
   EXPECT_THAT(r.out, AllOf(HasSubstr(" in linear-scan-py (seen once)\n"), HasSubstr("r.sqlite: run 1\n")));
   std::string program, answer;
@@ -213,9 +212,15 @@ TEST_F(Exec, ReduceAndBisectSayWhatTheHeadSays) {
     expect_complaint(command,
                      "its head says --with 'exec:python3 my/ls.py', and a file may not start a program: give that on the command "
                      "line");
-  write("b.rir",
-        "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  block b0\n    #0 %1 = op\n    #1 "
-        "%0{early} = extract %1\n    #2 exit\n");
+  write("b.rir", R"(// limit: R=1
+rir 1
+func @f kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R b32
+  block b0
+    #0 %0{early} = extract %1
+    #1 exit
+)");
   expect_complaint("bisect b.rir " + python(" --bug early-clobber"), "its hello has no \"fuel: yes\"");
 }
 

@@ -68,7 +68,7 @@ install(FILES ${CMAKE_BINARY_DIR}/regduelConfig.cmake ${CMAKE_BINARY_DIR}/regdue
               ${CMAKE_SOURCE_DIR}/cmake/FindCaDiCaL.cmake DESTINATION ${package_dir} COMPONENT dev)
 install(EXPORT regduel NAMESPACE regduel:: FILE regduelTargets.cmake DESTINATION ${package_dir} COMPONENT dev)
 
-# cpack --config build/release/CPackConfig.cmake (-D CPACK_COMPONENTS_ALL=program after scripts/run, which builds no libraries of dev)
+# cpack --config build/release/CPackConfig.cmake, which needs dpkg-dev and file (-D CPACK_COMPONENTS_ALL=program after scripts/run, which builds no libraries of dev)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME regduel)
 set(CPACK_PACKAGE_VENDOR "regduel")

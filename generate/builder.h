@@ -102,7 +102,10 @@ class Builder {
   void mark_long_lived();
 
   // --- values
-  [[nodiscard]] bool has(ir::RegFile file) const { return target.has(file) && cap_[ir::index(file)] > 0; }
+  [[nodiscard]] bool has(ir::RegFile file) const {
+    if (x.plain && file != ir::RegFile::R && file != ir::RegFile::P) return false;
+    return target.has(file) && cap_[ir::index(file)] > 0;
+  }
   [[nodiscard]] Key value_key();                // in R, by the widths of the profile
   [[nodiscard]] ir::VRegId pick(Key key);       // available (profile undefined: or not); defines one where there is none
   [[nodiscard]] ir::VRegId pick_root(Key key);  // the same, no alias and not precoloured

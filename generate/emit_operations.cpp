@@ -37,7 +37,10 @@ void alu(Builder& b, Key key) {
 void emit_alu(Builder& b) { alu(b, b.value_key()); }
 
 void address(Builder& b, Draft& d) {
-  b.use(d, b.random.chance(70) ? kPair : b.has(RegFile::UR) && b.random.chance(20) ? Key{RegFile::UR, 64} : kWord);
+  b.use(d, b.x.plain                                   ? kWord
+           : b.random.chance(70)                       ? kPair
+           : b.has(RegFile::UR) && b.random.chance(20) ? Key{RegFile::UR, 64}
+                                                       : kWord);
 }
 
 void use_values(Builder& b, Draft& d, int count) {

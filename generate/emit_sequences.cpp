@@ -21,7 +21,7 @@ void emit_ramp(Builder& b) {
   std::vector<VRegId> values;
   for (int units = 0; units < peak;) {
     Draft d = b.named("ld.global", ir::kMemRead);
-    const VRegId v = b.new_vreg(b.random.chance(75) ? kWord : kPair);
+    const VRegId v = b.new_vreg(b.random.chance(75) || b.x.plain ? kWord : kPair);
     units += b.f.vreg(v).units();
     b.imm(d, units * 4);
     b.def(d, v);

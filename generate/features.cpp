@@ -166,6 +166,7 @@ void apply(const Row& row, Features& x) {
   }
   if (row.widths) x.widths = *row.widths;
   x.undefined = row.undefined;
+  x.plain = row.profile == Profile::Plain;
 }
 
 void take_mean(int& value, int other) { value = (value + other + 1) / 2; }

@@ -74,6 +74,7 @@ struct Features {
   int immediates = 25;         // percent of instructions with an immediate
   int sequence = 10;           // percent of picks among the oldest values
   bool undefined = false;
+  bool plain = false;  // nothing but 32 bits in R, and P
 };
 
 [[nodiscard]] Features features_of(Profile p);  // not of Mix

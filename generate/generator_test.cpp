@@ -389,7 +389,7 @@ TEST(Generator, PlainHasNothingElse) {
       EXPECT_FALSE(v.fixed.is_valid() || v.alias.is_valid() || v.is_architectural());
     }
     for (const ir::Inst& i : f.insts) {
-      EXPECT_FALSE(i.is_phi() || i.is_copy() || f.operands_of(i).size() > 8) << ir::print(f, i);
+      EXPECT_FALSE(i.is_phi() || f.operands_of(i).size() > 8) << ir::print(f, i);
       EXPECT_LE(ir::defs_of(f.operands_of(i)).size(), 2u);
       for (const ir::Operand& op : f.operands_of(i))
         EXPECT_FALSE(op.is_tied() || op.is_early_clobber() || op.role == ir::Role::DefUse || op.role == ir::Role::Clobber ||

@@ -22,14 +22,15 @@ func @f kernel target sm_90 threads 32
   vreg %0 R b32
   vreg %1 R b32
   vreg %2 R b32
+  vreg %3 P pred
   block b0
     #0 %0 = op
     #1 %1 = const 7 !remat
     #2 bra -> b1
   block b1 depth 1
     #3 %2 = op %0, %1
-    #4 sink %2
-    #5 cbra -> b1, b2
+    #4 %3 = setp %2
+    #5 cbra %3 -> b1, b2
   block b2
     #6 sink %1
     #7 exit
@@ -40,6 +41,7 @@ func @f kernel target sm_90 threads 32 allocated
   vreg %0 R b32
   vreg %1 R b32
   vreg %2 R b32
+  vreg %3 P pred
   slot 0 local size 4 align 4 offset 0
   block b0
     #0 R0 = op
@@ -49,8 +51,8 @@ func @f kernel target sm_90 threads 32 allocated
   block b1 depth 1
     +9 R1 = refill slot 0
     #3 R1 = op R1, R0
-    #4 sink R1
-    #5 cbra -> b1, b2
+    #4 P0 = setp R1
+    #5 cbra P0 -> b1, b2
   block b2
     +10 R0 = remat #1 7
     #6 sink R0
