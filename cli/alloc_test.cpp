@@ -187,7 +187,7 @@ TEST_F(Cli, AllocWritesProofs) {
   const Outcome fewest = run("alloc a.rir --with exact --proof p -o b.rir");
   EXPECT_EQ(fewest.status, 0) << fewest.err;
   EXPECT_EQ(read_file(path("p.R.clique")).value_or(""), "k 3\nv 1\nv 2\nv 3\n");
-  EXPECT_THAT(read_file(path("p.R.col")).value_or(""), HasSubstr("n 1 %0\n"));
+  EXPECT_THAT(read_file(path("p.R.col")).value_or(""), HasSubstr("c vertex 1 %0\n"));
   const Outcome least = run("alloc a.rir --with exact-spill --regs 2 --proof q -o b.rir");
   EXPECT_EQ(least.status, 0) << least.err;
   EXPECT_THAT(least.err, HasSubstr("weighted spill bytes: 8, the least with each value in a register or in memory throughout"));

@@ -83,6 +83,8 @@ int color(const Options& o) {
     if (!text) throw BadInput(text.error());
     const auto parsed = reference::parse_dimacs(*text, path);
     if (!parsed) throw BadInput(to_string(parsed.error()));
+    if (parsed->loops > 0) fmt::print(stderr, "{}: note: {} loops from a vertex to itself are passed over\n", path, parsed->loops);
+    if (parsed->weights > 0) fmt::print(stderr, "{}: note: weights of {} vertices are passed over\n", path, parsed->weights);
     const reference::FileGraph graph = reference::graph_of(*parsed);
     std::vector<reference::NodeId> all;
     for (reference::NodeId n = 0; n < graph.size(); ++n) all.push_back(n);
@@ -117,7 +119,7 @@ int color(const Options& o) {
 
 Action declare_color(Arguments& a) {
   auto o = std::make_shared<Options>();
-  a.option("graphs", &o->graphs, "Graphs (DIMACS: p edge VERTICES EDGES, e A B)").required();
+  a.option("graphs", &o->graphs, "Graphs (DIMACS: p edge VERTICES EDGES, e A B; PACE: p tw VERTICES EDGES, A B)").required();
   a.option("--with", &o->with, "briggs (optimistic colouring), exact (cliques and a SAT solver), comma-separated").shows_default();
   a.option("--regs", &o->registers, "Colours that there are, 1 to 512; without, as few as can be");
   a.option("--effort", &o->effort, "Thousands of conflicts of the solver in each question").shows_default();

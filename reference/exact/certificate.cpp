@@ -40,7 +40,7 @@ void write_graph(const std::string& path, const FileGraph& graph, const UnitSet&
   text += fmt::format("p edge {} {}\n", graph.size(), num_edges);
   for_each_run(available, [&](int first, int last) { text += fmt::format("a {} {}\n", first, last); });
   for (NodeId n = 0; n < graph.size(); ++n) {
-    if (n < names.size()) text += fmt::format("n {} {}\n", n + 1, names[n]);
+    if (n < names.size()) text += fmt::format("c vertex {} {}\n", n + 1, names[n]);
     if (graph.is_fixed(n)) {
       text += fmt::format("x {} {}\n", n + 1, graph.fixed(n).begin());
       continue;

@@ -2,7 +2,7 @@
 //
 //   PATH.col     the graph: DIMACS, and lines for what DIMACS does not have
 //                   a FIRST LAST        units that may be used, both included
-//                   n VERTEX NAME       the vertex by its name in the program
+//                   c vertex VERTEX NAME   its name in the program
 //                   w VERTEX UNITS ALIGN
 //                   f VERTEX FIRST LAST units in which the vertex cannot stand
 //                   x VERTEX UNIT       a precoloured vertex: it has no edges

@@ -20,7 +20,12 @@ class Reader {
     while (next_line()) {
       const std::string_view what = word();
       if (what.empty() || what == "c") continue;
-      if (auto wrong = what == "p" ? problem() : what == "e" ? edge() : fail("expected a line of c, p or e"))
+      const bool is_bare = is_pace_ && what[0] >= '0' && what[0] <= '9';
+      if (is_bare) at_ = word_at_;
+      if (auto wrong = what == "p"              ? problem()
+                       : what == "e" || is_bare ? edge()
+                       : what == "n"            ? weight()
+                                                : fail("expected a line of c, p, e or n"))
         return std::unexpected(*wrong);
     }
     if (!has_problem_) return std::unexpected(SourceError{std::string(file_), number_, 0, "no line \"p edge VERTICES EDGES\""});
@@ -60,8 +65,9 @@ class Reader {
   }
   Wrong problem() {
     if (has_problem_) return fail("a second p line");
-    if (const std::string_view kind = word(); kind != "edge" && kind != "col" && kind != "edges")
-      return fail("expected edge or col");
+    const std::string_view kind = word();
+    is_pace_ = kind == "tw";
+    if (kind != "edge" && kind != "col" && kind != "edges" && !is_pace_) return fail("expected edge, col or tw");
     std::uint64_t vertices = 0, edges = 0;
     if (auto wrong = number(1, kMostVertices, vertices)) return wrong;
     if (auto wrong = number(0, UINT64_MAX, edges)) return wrong;
@@ -69,12 +75,23 @@ class Reader {
     has_problem_ = true;
     return std::nullopt;
   }
+  Wrong weight() {
+    std::uint64_t vertex = 0, of_vertex = 0;
+    if (!has_problem_) return fail("a weight before the p line");
+    if (auto wrong = number(1, graph_.vertices, vertex)) return wrong;
+    if (auto wrong = number(0, UINT64_MAX, of_vertex)) return wrong;
+    ++graph_.weights;
+    return std::nullopt;
+  }
   Wrong edge() {
     if (!has_problem_) return fail("an edge before the p line");
     std::uint64_t a = 0, b = 0;
     if (auto wrong = number(1, graph_.vertices, a)) return wrong;
     if (auto wrong = number(1, graph_.vertices, b)) return wrong;
-    if (a == b) return fail("an edge from a vertex to itself");
+    if (a == b) {
+      ++graph_.loops;
+      return std::nullopt;
+    }
     if (graph_.edges.size() == kMostEdges) return fail(fmt::format("more than {} edges", kMostEdges));
     graph_.edges.emplace_back(static_cast<NodeId>(std::min(a, b) - 1), static_cast<NodeId>(std::max(a, b) - 1));
     return std::nullopt;
@@ -83,7 +100,7 @@ class Reader {
   std::string_view rest_, line_, file_;
   int number_ = 0;
   std::size_t at_ = 0, word_at_ = 0;
-  bool has_problem_ = false;
+  bool has_problem_ = false, is_pace_ = false;
   PlainGraph graph_;
 };
 

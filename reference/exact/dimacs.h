@@ -3,6 +3,9 @@
 //   c anything
 //   p edge VERTICES EDGES     also "p col", and a third number is tolerated; the number of edges is that of the lines
 //   e A B                     vertices are numbered from 1; an edge given twice, or both ways, is one
+//   n V W                     a weight, which no colouring needs; a loop from a vertex to itself is passed over as well
+//
+// and as PACE has them (.gr): "p tw VERTICES EDGES", then a line "A B" for each edge.
 //
 // Tested by dimacs_test.cpp.
 #pragma once
@@ -20,6 +23,7 @@ namespace regduel::reference {
 struct PlainGraph {
   NodeId vertices = 0;
   std::vector<std::pair<NodeId, NodeId>> edges;  // from 0, the lesser first, ascending, each once
+  std::size_t loops = 0, weights = 0;            // passed over
 };
 
 inline constexpr NodeId kMostVertices = 100'000;
