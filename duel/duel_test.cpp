@@ -114,7 +114,7 @@ ir::OwnRun own_run(const std::string& after) {
   struct Words final : ir::OwnWords {
     std::string of(const std::string& message, ir::InstId, ir::InstId) const override { return "in its words: " + message; }
   };
-  return {.target = ir::parse_target(R"({"name": "own", "sm": 90})").value(),
+  return {.target = ir::parse_target(R"({"name": "own", "sm": 90, "units": {"R": 64}})").value(),
           .before = ir::parse(head + body + "    #0 %0 = a\n    #1 %1 = b\n    #2 c %0, %1\n    #3 exit\n").value().functions[0],
           .after = ir::parse(head + " allocated" + body + after).value().functions[0],
           .registers = 7,

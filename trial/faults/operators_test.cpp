@@ -1,6 +1,8 @@
 // The general operators on a hand-made allocation: what they change, and what the judges say of it.
 #include "trial/faults/operators.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -147,7 +149,8 @@ TEST_F(General, RulesThatTheyBreakOnIt) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       const auto damaged = apply(op.name, seed);
       if (!damaged) continue;
-      const auto raised = categories(*damaged, "structure");
+      auto raised = categories(*damaged, "structure");
+      std::ranges::move(categories(*damaged, "uniform"), std::back_inserter(raised));  // whose rule is among them
       const bool right = std::any_of(op.structure.begin(), op.structure.end(), [&](std::string_view c) {
         return std::find(raised.begin(), raised.end(), c) != raised.end();
       });
