@@ -40,7 +40,8 @@ Tables read_tables(const json& j) {
   for (const auto& [name, c] : j.at("classes").items()) {
     RegisterClass rc{name, c.at("bits"), c.at("spill_bytes"), -1, {}};
     if (c.contains("member")) rc.member = find(tables.register_index, c.at("member"));
-    for (const auto& [sub, pieces] : c.value("subs", json::object()).items())
+    const json subs = c.value("subs", json::object());
+    for (const auto& [sub, pieces] : subs.items())
       for (const json& p : pieces) rc.subs[sub].push_back({p.at(0).get<int>(), p.at(1).get<int>(), p.at(2).get<int>()});
     tables.class_index.emplace(name, static_cast<int>(tables.classes.size()));
     tables.classes.push_back(std::move(rc));
