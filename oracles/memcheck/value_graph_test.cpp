@@ -397,8 +397,9 @@ TEST(ValueGraph, TheSetUnderAGuardOfASparseGraphHasWhatAnyPathBrings) {
     DefSets sets;
     const ValueGraph graph(f, cfg, defs, {.detail = Detail::Sparse});
     ReachingSets reach(graph, defs, sets);
-    for (int way = 0; way < 10; ++way)
-      for (const Walk::Read& read : Walk(f, random, 40).reads()) {
+    for (int way = 0; way < 10; ++way) {
+      const Walk walk(f, random, 40);
+      for (const Walk::Read& read : walk.reads()) {
         Assumption assumed;
         if (read.guard) assumed = {reach.predicate_of(graph.read_word(*read.guard, 0)), !f.operands[*read.guard].is_negated()};
         for (std::size_t b = 0; b < read.bytes.size(); ++b) {
@@ -412,6 +413,7 @@ TEST(ValueGraph, TheSetUnderAGuardOfASparseGraphHasWhatAnyPathBrings) {
           ++compared;
         }
       }
+    }
   }
   EXPECT_GT(compared, 100'000);
   EXPECT_GT(narrowed, 1000);
