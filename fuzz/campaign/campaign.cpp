@@ -101,7 +101,7 @@ class Coordinator {
     start_ = last_commit_ = last_watch_ = seconds_now();
     for (int k = 0; k < o_.jobs; ++k) peers_.push_back(std::make_unique<Peer>());
     for (std::size_t k = 0; k < peers_.size(); ++k) start_worker(k);
-    bool is_interrupted = false;
+    bool is_interrupted = !watch(status());  // a session that resumes another is told so however short it is
     while (!is_interrupted && !is_over() && hand_out_work()) {
       listen();
       see_doubtful(seconds_now() - kDoubtSeconds);
