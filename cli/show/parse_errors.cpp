@@ -43,8 +43,7 @@ std::string with_line(const SourceError& e, std::string_view text) {
   for (char& c : before)
     if (c != '\t') c = ' ';
   std::string shown = fmt::format("{}\n{} | {}", to_string(e), number, line);
-  if (e.column > 0 && before.size() < kMostColumns)
-    shown += fmt::format("\n{} | {}^", std::string(number.size(), ' '), before);
+  if (e.column > 0 && before.size() < kMostColumns) shown += fmt::format("\n{} | {}^", std::string(number.size(), ' '), before);
   return shown;
 }
 
