@@ -26,10 +26,6 @@ std::string_view kept(const std::string& decision) {
   return *decisions.insert(decision).first;
 }
 
-std::unexpected<AllocFailure> broken(std::string category, std::string message) {
-  return std::unexpected(AllocFailure{AllocFailure::Kind::Broken, std::move(message), std::move(category)});
-}
-
 }  // namespace
 
 ExecAllocator::ExecAllocator(std::string name, const ExecOptions& options) : name_(std::move(name)), options_(options) {}

@@ -18,6 +18,11 @@
 #include "duel/exec/process.h"
 
 namespace regduel::duel {
+
+std::unexpected<ir::AllocFailure> broken(std::string category, std::string message) {
+  return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Broken, std::move(message), std::move(category)});
+}
+
 namespace {
 
 using ir::AllocFailure;
@@ -30,10 +35,6 @@ thread_local double longest_timeout = std::numeric_limits<double>::infinity();
 
 Clock::time_point in_seconds(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(seconds, 1e6)));
-}
-
-std::unexpected<AllocFailure> broken(std::string category, std::string message) {
-  return std::unexpected(AllocFailure{AllocFailure::Kind::Broken, std::move(message), std::move(category)});
 }
 
 std::string with_last_words(std::string message, const Process::End& end) {

@@ -32,6 +32,9 @@ struct ExecOptions {
   friend bool operator==(const ExecOptions&, const ExecOptions&) = default;
 };
 
+// A failure of kind Broken.
+[[nodiscard]] std::unexpected<ir::AllocFailure> broken(std::string category, std::string message);
+
 class ExternalProgram {
  public:
   static constexpr double kHelloSeconds = 10;
