@@ -141,7 +141,8 @@ class Worker {
       clear_edges();
       if (!before) before.emplace(input.program, *input.target);
       const duel::Duel duel = duel::duel(
-          *before, {.duelists = options_.duelists, .limits = input.limits, .knobs = input.knobs, .metamorphic = metamorphic});
+          *before,
+          {.duelists = options_.duelists, .limits = input.limits, .knobs = input.knobs, .metamorphic = metamorphic, .callees = input.callees});
       current_.end();
       sums.tally.add(input, duel);
       const bool fails = duel.verdict() == oracles::Verdict::Fail;
