@@ -24,15 +24,16 @@ TEST_F(Cli, LintSaysWhatIsOddAndWhere) {
   const Outcome r = run("lint a.rir");
   EXPECT_EQ(r.status, 1) << r.err;
   EXPECT_THAT(r.out, AllOf(HasSubstr("a.rir:7:9: warning: @f: #1, operand 1"), HasSubstr("[lint/undefined-guard]"),
-                           HasSubstr("a.rir:7:16: warning: @f: #1, operand 0"), HasSubstr("bytes 4 to 7 of %0"),
+                           HasSubstr("a.rir:7:15: warning: @f: #1, operand 0"), HasSubstr("bytes 4 to 7 of %0"),
                            HasSubstr("a.rir:10:5: warning: @f: #3"), HasSubstr("[lint/unreachable-code]")));
-  EXPECT_THAT(r.out, HasSubstr("\n     7 |     #1 @%1 st %0 !write\n       |                ^~\n"));
+  EXPECT_THAT(r.out, HasSubstr("\n     7 |     #1 @%1 st %0 !write\n       |               ^~\n"));
   EXPECT_THAT(r.out, EndsWith("1 function, 3 findings\n"));
 }
 
 TEST_F(Cli, LintKnowsTheLimit) {
-  write("a.rir", "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b32\n  block b0\n    #0 %0 = a\n"
-                 "    #1 %1 = b\n    #2 st %0, %1 !write\n    #3 exit\n");
+  write("a.rir",
+        "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b32\n  block b0\n    #0 %0 = a\n"
+        "    #1 %1 = b\n    #2 st %0, %1 !write\n    #3 exit\n");
   const auto found = json("lint a.rir --regs 2 --json");
   ASSERT_EQ(found["findings"].size(), 1u);
   const auto& f = found["findings"][0];

@@ -176,8 +176,8 @@ void add_calls(Duel& d, const oracles::Before& before, const DuelOptions& option
       Bout of_callee;
       Bounds none;
       try {
-        auto allocation = timed(*options.duelists[k], oracles::Before(callee, before.target()), settings_of(*options.duelists[k], options),
-                                of_callee, none);
+        auto allocation = timed(*options.duelists[k], oracles::Before(callee, before.target()),
+                                settings_of(*options.duelists[k], options), of_callee, none);
         if (allocation) judge_result(of_callee, *allocation, oracles::Before(callee, before.target()), options);
       } catch (const InternalError& e) {
         object(bout, std::string(kInternalError), e.what());

@@ -101,8 +101,8 @@ Totals count(const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed,
   return t;
 }
 
-void print_text(const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed, const trial::PairTable& pairs, const Totals& totals,
-                double seconds, const Interrupt& interrupt) {
+void print_text(const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed, const trial::PairTable& pairs,
+                const Totals& totals, double seconds, const Interrupt& interrupt) {
   std::vector<std::string> judges;
   for (const oracles::Judge* j : trial::fault_judges()) judges.emplace_back(j->name());
   Table table = Table::grouped({{"", {"operator", "meant to raise", "injected", "changing"}},
@@ -302,7 +302,9 @@ int faults_command(const Options& o) {
   trial::RelaxTable relaxed;
   trial::PairTable pairs;
   Progress progress("faults", end - begin);
-  const auto misses = [&] { return fmt::format("misses {}", matrix.num_misses() + relaxed.num_misses() + std::ssize(pairs.misses())); };
+  const auto misses = [&] {
+    return fmt::format("misses {}", matrix.num_misses() + relaxed.num_misses() + std::ssize(pairs.misses()));
+  };
   const Interrupt interrupt;
   struct Run {
     trial::FaultRun faults;
@@ -344,7 +346,10 @@ int faults_command(const Options& o) {
 Action declare_faults(Arguments& a) {
   auto o = std::make_shared<Options>();
   const Argument runs =
-      a.option("--runs", &o->runs, "Programs to damage, as many to allocate under a relaxed constraint, and as many pairs of a pass and files to damage").shows_default();
+      a.option(
+           "--runs", &o->runs,
+           "Programs to damage, as many to allocate under a relaxed constraint, and as many pairs of a pass and files to damage")
+          .shows_default();
   add_seed(a, o->seed, "Another seed, other programs and faults");
   a.option("--run", &o->run,
            "This run of the seed alone, with every operator that finds a place: repeats a miss. With --rewritings: the "

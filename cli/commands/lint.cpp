@@ -67,7 +67,8 @@ int run_lint(const Options& o) {
 Action declare_lint(Arguments& a) {
   auto o = std::make_shared<Options>();
   a.option("inputs", &o->inputs, "RIR or PTX files, or directories of them (- = standard input)").required();
-  a.option("--regs,--maxrregcount", &o->regs, "Limit of the general register file that every instruction has to fit").shows_default();
+  a.option("--regs,--maxrregcount", &o->regs, "Limit of the general register file that every instruction has to fit")
+      .shows_default();
   o->target.add_to(a);
   o->abi.add_to(a);
   a.flag("--json", o->json, "One JSON document");

@@ -150,8 +150,8 @@ std::string headed(const oracles::Finding& f, const Listing& at, const Listing& 
   if (f.inst.is_valid()) where += fmt::format(": #{}", f.inst.value);
   if (f.operand >= 0) where += fmt::format(", operand {}", f.operand);
   if (const std::string source = sources.source_place(f.inst); !source.empty()) where += fmt::format(", from {}", source);
-  std::string out = fmt::format("{} {} {}: {} [{}/{}]\n", paint(at.place(mark) + ":", kBold, colours), paint(kind, kRed, colours), where,
-                                f.message, f.judge, f.category);
+  std::string out = fmt::format("{} {} {}: {} [{}/{}]\n", paint(at.place(mark) + ":", kBold, colours), paint(kind, kRed, colours),
+                                where, f.message, f.judge, f.category);
   if (!f.inst.is_valid() || at.has(f.inst)) out += at.excerpt(mark, f.inst.is_valid() ? 3 : 0, colours);
   return out;
 }

@@ -31,7 +31,8 @@ std::set<std::string> called_names(const ir::Function& f, const ir::Target& targ
 
 ir::Function body_of(const std::string& name, const duel::Case& c, Random& random) {
   const generate::Profile profile = generate::profiles()[random.below(generate::kNumProfiles)];
-  ir::Function f = generate::generate({.profile = profile, .seed = random.next(), .size = random.between(1, kLargestCallee)}, *c.target);
+  ir::Function f =
+      generate::generate({.profile = profile, .seed = random.next(), .size = random.between(1, kLargestCallee)}, *c.target);
   f.name = name;
   f.kind = ir::FunctionKind::Device;
   f.abi = c.program.abi;

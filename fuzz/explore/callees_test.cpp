@@ -65,21 +65,22 @@ class InShared : public ir::Allocator {
  public:
   [[nodiscard]] std::string_view name() const override { return "in-shared"; }
   [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& f, const ir::Target&,
-                                                                        const ir::AllocOptions&) const override {
+                                                                         const ir::AllocOptions&) const override {
     const std::string name = f.name;
     const std::string head = "func @" + name + (name == "k" ? " kernel" : " device") +
                              " target sm_90 threads 32 allocated\n  frame local 0 shared 4\n  vreg %0 R b32\n"
                              "  slot 0 shared size 4 align 4 offset 0\n  block b0\n    #0 R0 = a\n    +10 spill R0, slot 0\n";
-    const std::string rest = name == "k" ? "    #1 call \"g\" clobbers R0:R254\n    +11 R0 = refill slot 0\n    #2 st R0 !write\n    #3 exit\n"
-                                         : "    +11 R1 = refill slot 0\n    #2 st R1 !write\n    #3 ret\n";
+    const std::string rest =
+        name == "k" ? "    #1 call \"g\" clobbers R0:R254\n    +11 R0 = refill slot 0\n    #2 st R0 !write\n    #3 exit\n"
+                    : "    +11 R1 = refill slot 0\n    #2 st R1 !write\n    #3 ret\n";
     ir::Allocation allocation;
+    allocation.has_claims = false;
     allocation.program = ir::parse("rir 1\n" + head + rest).value().functions[0];
     return allocation;
   }
 };
 
 TEST(Callees, SharedSlotsOfCallerAndCalleeAreSeenInADuel) {
-  const std::string clobbers = "R0:R23, R32:R254";
   const duel::Case c = parsed(R"(func @g device target sm_90 threads 32
   vreg %0 R b32
   block b0

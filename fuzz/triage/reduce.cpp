@@ -128,7 +128,8 @@ class Reducer {
       without.callees.erase(without.callees.begin() + static_cast<std::ptrdiff_t>(k));
       if (accept(std::move(without))) continue;
       const StillFails with_it = [&](const duel::Case& c) {
-        if (c.target != best_.target || c.program.kind != ir::FunctionKind::Device || c.program.name != best_.callees[k].name) return false;
+        if (c.target != best_.target || c.program.kind != ir::FunctionKind::Device || c.program.name != best_.callees[k].name)
+          return false;
         duel::Case with = best_;
         with.callees[k] = c.program;
         return accept(std::move(with));
@@ -539,7 +540,8 @@ class Reducer {
 CaseSize size_of(const duel::Case& input) {
   CaseSize size = {0, 0, 0, 0, details_of(input)};
   const auto add = [&](const ir::Function& f) {
-    size[0] += f.insts.size(), size[1] += f.operands.size() + f.targets.size(), size[2] += f.blocks.size(), size[3] += f.vregs.size();
+    size[0] += f.insts.size(), size[1] += f.operands.size() + f.targets.size(), size[2] += f.blocks.size(),
+        size[3] += f.vregs.size();
   };
   add(input.program);
   std::ranges::for_each(input.callees, add);

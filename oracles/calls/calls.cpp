@@ -295,13 +295,14 @@ std::vector<ir::PReg> may_write(const Function& before, const ir::Target& target
 bool lists_what_callees_may_write(std::span<const FunctionOfFile> file) {
   std::map<std::string_view, Units> written;
   for (const FunctionOfFile& f : file)
-    for (const ir::PReg r : may_write(*f.before, *f.target))
-      each_unit(r, [&](std::size_t u) { written[f.before->name].set(u); });
+    for (const ir::PReg r : may_write(*f.before, *f.target)) each_unit(r, [&](std::size_t u) { written[f.before->name].set(u); });
   return std::ranges::all_of(file, [&](const FunctionOfFile& f) {
     return std::ranges::all_of(f.before->insts, [&](const Inst& i) {
       const auto callee = i.op == Op::Call ? written.find(callee_name(*f.before, i)) : written.end();
       if (callee == written.end()) return true;
       Units lacking = callee->second;
+      for (const ir::VReg& v : f.before->vregs)
+        if (v.is_architectural() && v.fixed.is_valid()) each_unit(v.fixed, [&](std::size_t u) { lacking.reset(u); });
       for (const Operand& op : f.before->operands_of(i)) {
         const ir::PReg r = op.role == Role::Clobber ? op.preg() : op.is_vreg() && op.writes() ? f.before->fixed_of(op) : ir::PReg();
         if (r.is_valid()) each_unit(r, [&](std::size_t u) { lacking.reset(u); });

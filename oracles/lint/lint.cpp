@@ -75,8 +75,9 @@ class Lint {
       const std::string name = register_of(f_, ops[k]);
       if (ops[k].role == ir::Role::Guard) {
         add("undefined-guard", i, static_cast<int>(k),
-            fmt::format("no path to here gives the guard {} a value, so whether this happens is undefined: write {}, or drop the guard",
-                        name, name));
+            fmt::format(
+                "no path to here gives the guard {} a value, so whether this happens is undefined: write {}, or drop the guard",
+                name, name));
         continue;
       }
       const std::string what = first == 0 && last == bytes - 1 ? name

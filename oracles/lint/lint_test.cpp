@@ -168,7 +168,8 @@ TEST_F(LintTest, WhatTheTargetCannotHold) {
   std::string body, uses;
   for (int k = 0; k < 8; ++k) body += fmt::format("  vreg %{} P pred\n", k);
   body += "  block b0\n";
-  for (int k = 0; k < 8; ++k) body += fmt::format("    #{} %{} = setp\n", k, k), uses += fmt::format("{}%{}", k == 0 ? "" : ", ", k);
+  for (int k = 0; k < 8; ++k)
+    body += fmt::format("    #{} %{} = setp\n", k, k), uses += fmt::format("{}%{}", k == 0 ? "" : ", ", k);
   ASSERT_THAT(found(body + "    #8 st " + uses + " !write\n    #9 exit\n"), ElementsAre("demand-above-file@8"));
   EXPECT_THAT(findings[0].message, HasSubstr("the 7 units of file P"));
 }

@@ -58,8 +58,9 @@ TEST(Constraints, AnotherVregIsAsMuchAligned) {
 
 // Both take one unit.
 TEST(Constraints, AnotherVregHasTheSameWidth) {
-  const std::string text = "func @f kernel target sm_90 threads 32\n  vreg %0 R b16\n  vreg %1 R b32\n  vreg %2 R f32\n  block b0\n"
-                           "    #0 %0, %1, %2 = a\n    #1 use %1 !write\n    #2 exit\n";
+  const std::string text =
+      "func @f kernel target sm_90 threads 32\n  vreg %0 R b16\n  vreg %1 R b32\n  vreg %2 R f32\n  block b0\n"
+      "    #0 %0, %1, %2 = a\n    #1 use %1 !write\n    #2 exit\n";
   const ir::Function before = testing::parse_function(text);
   const auto with = [&](const std::string& vreg) {
     const ir::Function after = testing::parse_function(testing::edit(text, "use %1", "use " + vreg));

@@ -50,11 +50,12 @@ std::vector<Kept> kept_across_calls(const DrawnSubject& s, const EditProgram& af
       const std::string callee(before == nullptr ? "" : oracles::callee_name(s.c.program, *before));
       if (callee.empty() || callee == s.c.program.name || abi.is_runtime(callee)) continue;
       const auto is_listed = [&](PReg r) {
-        return std::ranges::all_of(units_of(r), [&](PReg unit) {
-          return unit.first >= s.target.units[ir::index(unit.file)] || writes(insts[c], unit);
-        });
+        return std::ranges::all_of(
+            units_of(r), [&](PReg unit) { return unit.first >= s.target.units[ir::index(unit.file)] || writes(insts[c], unit); });
       };
-      const auto calls_it = [&](const ir::Inst& i) { return i.op == ir::Op::Call && oracles::callee_name(s.c.program, i) == callee; };
+      const auto calls_it = [&](const ir::Inst& i) {
+        return i.op == ir::Op::Call && oracles::callee_name(s.c.program, i) == callee;
+      };
       if (!std::ranges::all_of(abi.clobbered, is_listed) || std::ranges::count_if(s.c.program.insts, calls_it) > 1) continue;
       std::vector<PReg> met;
       for (std::size_t k = c + 1; k < insts.size(); ++k)
@@ -94,7 +95,8 @@ Body body_of(const std::string& name, const DrawnSubject& s, PReg home, std::opt
 }
 
 // A function that calls `callee` under this list of clobbers, and writes one register of the list itself.
-Body between(const std::string& name, const std::string& callee, const DrawnSubject& s, PReg home, const std::vector<Operand>& clobbers) {
+Body between(const std::string& name, const std::string& callee, const DrawnSubject& s, PReg home,
+             const std::vector<Operand>& clobbers) {
   Body b = body_of(name, s, home);
   for (ir::Function* f : {&b.before, &b.after}) {
     EditProgram p(*f);
@@ -140,9 +142,8 @@ std::optional<PReg> listed_unit(const EditInst& call, RegFile file, Random& rand
   for (const Operand& op : call.ops)
     if (op.is_preg() && op.role == Role::Clobber && op.preg().file == file)
       for (const PReg unit : units_of(op.preg()))
-        if (std::ranges::none_of(call.ops, [&](const Operand& o) {
-              return o.is_preg() && o.role != Role::Clobber && o.preg().overlaps(unit);
-            }))
+        if (std::ranges::none_of(
+                call.ops, [&](const Operand& o) { return o.is_preg() && o.role != Role::Clobber && o.preg().overlaps(unit); }))
           units.push_back(unit);
   return pick(units, random);
 }
@@ -151,14 +152,27 @@ bool preserves(const DrawnSubject& s, PReg unit) {
   return std::ranges::any_of(s.target.abi(s.c.program.abi).callee_saved, [&](PReg r) { return r.overlaps(unit); });
 }
 
-// Neither list has the register: not that of the call, not that of what a callee preserves.
+// The value goes to a register of another file that neither list has: not that of the call, not that of what a callee preserves.
 std::optional<PairVerdicts> writes_kept(const DrawnSubject& s, Random& random) {
-  const auto kept = pick_kept(s, random, [&](const Kept& k) { return !preserves(s, k.unit) && !s.c.program.predicate_halves; });
+  const auto kept = pick_kept(s, random, [&](const Kept& k) { return k.unit.file == RegFile::R; });
   if (!kept) return std::nullopt;
-  const EditProgram p(s.after);
-  const auto other = listed_unit(p.blocks[kept->block].insts[kept->call], RegFile::R, random);
-  if (!other) return std::nullopt;
-  return judged(s, s.c.program, s.after, {body_of(kept->callee, s, *other)}, {body_of(kept->callee, s, kept->unit)});
+  EditProgram after(s.after);
+  const EditInst call = after.blocks[kept->block].insts[kept->call];
+  const auto other = listed_unit(call, RegFile::R, random);
+  std::vector<PReg> homes;
+  for (const RegFile file : {RegFile::UR, RegFile::Acc, RegFile::B})
+    for (int u = 0; u < s.target.units[ir::index(file)]; ++u) {
+      const PReg r{file, 1, static_cast<std::uint16_t>(u)};
+      if (!preserves(s, r) && !s.target.is_reserved(file, u) && std::ranges::none_of(after.blocks, [&](const EditBlock& b) {
+            return std::ranges::any_of(b.insts, [&](const EditInst& i) { return mentions(i, r); });
+          }))
+        homes.push_back(r);
+    }
+  const auto home = pick(homes, random);
+  if (!other || !home) return std::nullopt;
+  insert_at(after, static_cast<std::uint32_t>(kept->block), kept->call + 1, make_copy(kept->unit, *home));
+  insert_at(after, static_cast<std::uint32_t>(kept->block), kept->call, make_copy(*home, kept->unit));
+  return judged(s, s.c.program, after.build(), {body_of(kept->callee, s, *other)}, {body_of(kept->callee, s, *home)});
 }
 
 // The value goes to a register that the caller's list has lost. `deep`: not the callee writes it but a function that it calls.

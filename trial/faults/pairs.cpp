@@ -19,6 +19,7 @@ std::span<const PairFault> pair_faults() {
     std::vector<PairFault> list;
     std::ranges::copy(pass_faults(), std::back_inserter(list));
     std::ranges::copy(file_faults(), std::back_inserter(list));
+    std::ranges::copy(uniform_faults(), std::back_inserter(list));
     return list;
   }();
   return all;
@@ -40,7 +41,8 @@ PairRun run_pair_on(std::uint64_t seed, std::uint64_t index) {
   if (!verdicts) return run;
   run.is_subject = true;
   run.accepted = verdicts->right.verdict == oracles::Verdict::Pass;
-  run.rejected = std::ranges::any_of(verdicts->damaged.findings, [&](const oracles::Finding& f) { return f.category == fault.category; });
+  run.rejected =
+      std::ranges::any_of(verdicts->damaged.findings, [&](const oracles::Finding& f) { return f.category == fault.category; });
   if (run.accepted && run.rejected) return run;
   run.miss = make_miss(run.rejected ? "pair-rejected" : "pair-accepted",
                        {verdicts->before, verdicts->after, subject->target, subject->limits}, seed, index);

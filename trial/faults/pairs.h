@@ -1,6 +1,6 @@
 // Faults that no damaged allocation of one function shows, each against the judge that looks for it: pairs of a pass, in which the
-// program after has lost a constraint of the program before ("constraints"), and files of several functions, in which a callee
-// destroys what its caller keeps ("calls").
+// program after has lost a constraint of the program before ("constraints"); files of several functions, in which a callee destroys
+// what its caller keeps ("calls"); and choices between values that a warp shares ("uniform"), which few programs make.
 //
 // A run takes one program, or one allocation, and one kind of fault. It makes a pair or file that is right and one that is damaged. The
 // judge must pass the first, and reject the second by the category of the kind. Which is which follows from how the two are made, not
@@ -36,14 +36,15 @@ struct PairFault {
 };
 // All of them, in the order of the table. Names are unique.
 [[nodiscard]] std::span<const PairFault> pair_faults();
-[[nodiscard]] std::span<const PairFault> pass_faults();  // pass_pairs.cpp
-[[nodiscard]] std::span<const PairFault> file_faults();  // file_pairs.cpp
+[[nodiscard]] std::span<const PairFault> pass_faults();     // pass_pairs.cpp
+[[nodiscard]] std::span<const PairFault> file_faults();     // file_pairs.cpp
+[[nodiscard]] std::span<const PairFault> uniform_faults();  // uniform_pairs.cpp
 
 struct PairRun {
-  std::size_t kind = 0;      // among pair_faults()
-  bool is_subject = false;   // false: there is no place for the fault, or no allocation
-  bool accepted = false;     // the right one
-  bool rejected = false;     // the damaged one, by its category
+  std::size_t kind = 0;           // among pair_faults()
+  bool is_subject = false;        // false: there is no place for the fault, or no allocation
+  bool accepted = false;          // the right one
+  bool rejected = false;          // the damaged one, by its category
   std::optional<FaultMiss> miss;  // "pair-accepted", "pair-rejected", or "internal-error"
 };
 [[nodiscard]] PairRun run_pair_on(std::uint64_t seed, std::uint64_t index);  // the kind is index % pair_faults().size()

@@ -60,9 +60,7 @@ std::optional<PairVerdicts> drops_tie(const DrawnSubject& s, Random& random) {
 std::optional<PairVerdicts> drops_early_clobber(const DrawnSubject& s, Random& random) {
   return with_operand(
       s, random, [](const EditProgram&, const EditInst&, const Operand& op) { return op.is_early_clobber(); },
-      [](EditProgram& p, const At& at) {
-        inst_at(p, at).ops[at.operand].flags &= static_cast<std::uint8_t>(~ir::kEarlyClobber);
-      });
+      [](EditProgram& p, const At& at) { inst_at(p, at).ops[at.operand].flags &= static_cast<std::uint8_t>(~ir::kEarlyClobber); });
 }
 
 std::optional<PairVerdicts> drops_fixed(const DrawnSubject& s, Random& random) {
@@ -75,9 +73,8 @@ std::optional<PairVerdicts> drops_fixed(const DrawnSubject& s, Random& random) {
 bool is_plain_use(const EditProgram& p, const EditInst& i, const Operand& op) {
   if (i.inst.op != Op::Named || op.role != Role::Use || !op.is_vreg() || op.fixed().is_valid() || !op.part.is_whole()) return false;
   const ir::VReg& v = p.header.vregs[op.vreg().index()];
-  const bool is_tied_to = std::ranges::any_of(i.ops, [&](const Operand& def) {
-    return def.is_tied() && i.ops[def.tied].is_vreg() && i.ops[def.tied].vreg() == op.vreg();
-  });
+  const bool is_tied_to = std::ranges::any_of(
+      i.ops, [&](const Operand& def) { return def.is_tied() && i.ops[def.tied].is_vreg() && i.ops[def.tied].vreg() == op.vreg(); });
   return !is_tied_to && !v.alias.is_valid() && !v.fixed.is_valid() && !v.is_architectural();
 }
 
@@ -134,10 +131,10 @@ std::optional<PairVerdicts> more_demand(const DrawnSubject& s, Random& random) {
   EditProgram p(s.c.program);
   if (s.c.program.predicate_halves) return std::nullopt;
   const auto is_even = [&](const Operand& op) {
-    return !op.is_register() || (op.is_vreg() && op.role == Role::Use && op.part.is_whole() && !op.fixed().is_valid() &&
-                                 p.header.vregs[op.vreg().index()].width != 96 &&
-                                 !p.header.vregs[op.vreg().index()].fixed.is_valid() &&
-                                 !p.header.vregs[op.vreg().index()].alias.is_valid());
+    return !op.is_register() ||
+           (op.is_vreg() && op.role == Role::Use && op.part.is_whole() && !op.fixed().is_valid() &&
+            p.header.vregs[op.vreg().index()].width != 96 && !p.header.vregs[op.vreg().index()].fixed.is_valid() &&
+            !p.header.vregs[op.vreg().index()].alias.is_valid());
   };
   const auto at = pick_operand(
       p,
@@ -196,8 +193,10 @@ std::span<const PairFault> pass_faults() {
       {"pass-less-aligned", "a pass puts a vreg in the place of one that is aligned more", "operand-constraint", less_aligned},
       {"pass-other-width", "a pass puts a vreg in the place of one of half the width", "operand-constraint", other_width},
       {"pass-other-declaration", "a pass declares a vreg with another alignment", "vreg-declaration", other_alignment_declared},
-      {"pass-more-demand", "a pass puts a copy in the place of a register that the instruction reads anyhow", "operand-demand", more_demand},
-      {"pass-keeps-registers", "a pass leaves out a copy by which the function gives up a register", "given-up-register", keeps_registers},
+      {"pass-more-demand", "a pass puts a copy in the place of a register that the instruction reads anyhow", "operand-demand",
+       more_demand},
+      {"pass-keeps-registers", "a pass leaves out a copy by which the function gives up a register", "given-up-register",
+       keeps_registers},
   };
   return kFaults;
 }

@@ -25,10 +25,6 @@ class Sender {
         std::ranges::any_of(before_.vregs, is_uniform) || !t_.op(at_).part.is_whole() || t_.op(at_).role != Role::Def)
       return false;
     const EditInst& def = t_.inst(at_);
-    if (way == Way::ChosenByGuard || way == Way::ChosenByBranch) {
-      if (def.inst.op != Op::Const || home_.count != 1) return false;
-      return way == Way::ChosenByGuard ? chosen_by_guard() : chosen_by_branch();
-    }
     if (def.inst.op != Op::Named || has_guard(def) || (way == Way::Half ? home_.count != 2 : home_.count != 1)) return false;
     switch (way) {
       case Way::Branch: return by_branch();
@@ -66,9 +62,11 @@ class Sender {
       const EditInst& i = insts(b)[k];
       const auto names = [&](const Operand& op) { return op.is_preg() && op.preg().overlaps(home); };
       for (const Operand& op : i.ops)
-        if (names(op) && op.role == Role::Use && i.inst.op == Op::Named && !has_guard(i) && (op.part.is_whole() || op.preg().count == 1))
+        if (names(op) && op.role == Role::Use && (i.inst.op == Op::Named || i.inst.op == Op::CBra) && !has_guard(i) &&
+            (op.part.is_whole() || op.preg().count == 1))
           return true;
-      if (std::ranges::any_of(i.ops, [&](const Operand& op) { return names(op) && op.role != Role::Use && op.role != Role::Guard; }))
+      if (std::ranges::any_of(i.ops,
+                              [&](const Operand& op) { return names(op) && op.role != Role::Use && op.role != Role::Guard; }))
         return false;
     }
     return false;
@@ -87,7 +85,8 @@ class Sender {
   // The predicate register holds the result of an operation of the same block at this point.
   [[nodiscard]] bool varies(std::size_t b, std::size_t at, PReg predicate) const {
     const auto writer = predicate.file == RegFile::P ? last_writer(b, at, predicate) : std::nullopt;
-    return writer && insts(b)[*writer].inst.op == Op::Named && !insts(b)[*writer].inst.is_inserted() && !has_guard(insts(b)[*writer]);
+    return writer && insts(b)[*writer].inst.op == Op::Named && !insts(b)[*writer].inst.is_inserted() &&
+           !has_guard(insts(b)[*writer]);
   }
   [[nodiscard]] std::size_t first_behind_phis(std::size_t b) const {
     std::size_t k = 0;
@@ -112,9 +111,19 @@ class Sender {
     insert(at_.block, at_.inst + 1, std::move(copy));
     return true;
   }
+  // No instruction of the block reads what the register holds here, and one destroys it.
+  [[nodiscard]] bool is_dead(PReg r) const {
+    for (std::size_t k = at_.inst + 1; k < insts(at_.block).size(); ++k) {
+      const EditInst& i = insts(at_.block)[k];
+      if (!mentions(i, r)) continue;
+      return !reads(i, r) && !has_guard(i) && std::ranges::all_of(i.ops, [&](const Operand& op) {
+        return !op.is_preg() || !op.preg().overlaps(r) || op.part.is_whole();
+      });
+    }
+    return false;
+  }
   bool by_bit() {
     if (home_.file != RegFile::P) return false;
-    // A register that nothing mentions for the pack.
     std::optional<PReg> pack;
     const int limit = std::min<int>(t_.site.subject.limits.of(RegFile::R), ir::kMaxUnits);
     for (int u = limit; u-- > 0 && !pack;) {
@@ -122,14 +131,15 @@ class Sender {
       const auto is_mentioned = [&](const EditBlock& b) {
         return std::ranges::any_of(b.insts, [&](const EditInst& i) { return mentions(i, r); });
       };
-      if (t_.site.is_allocatable(r) && !t_.site.is_preserved(r) && std::ranges::none_of(t_.program.blocks, is_mentioned)) pack = r;
+      if (t_.site.is_allocatable(r) && !t_.site.is_preserved(r) &&
+          (is_dead(r) || std::ranges::none_of(t_.program.blocks, is_mentioned)))
+        pack = r;
     }
     const PReg shared{RegFile::UR, 1, 0};
     if (!pack || !may_use(shared)) return false;
     const Operand bit = Operand::of_imm(3);
     const std::size_t at = at_.inst + 1;
-    insert(at_.block, at,
-           inserted(Op::BitRefill, {Operand::of_preg(Role::Def, home_), Operand::of_preg(Role::Use, *pack), bit}));
+    insert(at_.block, at, inserted(Op::BitRefill, {Operand::of_preg(Role::Def, home_), Operand::of_preg(Role::Use, *pack), bit}));
     insert(at_.block, at, make_copy(*pack, shared));
     insert(at_.block, at, make_copy(shared, *pack));
     insert(at_.block, at, inserted(Op::BitSpill, {Operand::of_preg(Role::DefUse, *pack), Operand::of_preg(Role::Use, home_), bit}));
@@ -148,68 +158,36 @@ class Sender {
     insert(at_.block, at_.inst + 1, make_copy(shared_, home_));
     return true;
   }
-  // Another block behind this one that reads the register first, by `test`.
-  std::optional<std::size_t> reader_behind(const auto& test) {
+  // A block that the value reaches through blocks that do not write its register, and that reads it first. On the way there and in
+  // the block itself, `test` holds of each block.
+  std::optional<std::size_t> reader_behind(const auto& test, const auto& is_reader) {
     if (is_written(at_.block, at_.inst + 1, ~std::size_t{0}, home_)) return std::nullopt;
-    std::vector<std::size_t> readers;
-    for (const ir::BlockId s : t_.site.cfg.successors(ir::BlockId(at_.block)))
-      if (s.index() != at_.block && test(s) && is_read_first(s.index(), first_behind_phis(s.index()), home_)) readers.push_back(s.index());
+    std::vector<std::size_t> readers, seen = {at_.block};
+    for (std::size_t k = 0; k < seen.size(); ++k)
+      for (const ir::BlockId s : t_.site.cfg.successors(ir::BlockId(seen[k]))) {
+        if (std::ranges::find(seen, s.index()) != seen.end() || !test(s)) continue;
+        if (is_reader(s) && is_read_first(s.index(), first_behind_phis(s.index()), home_)) readers.push_back(s.index());
+        if (!is_written(s.index(), 0, ~std::size_t{0}, home_)) seen.push_back(s.index());
+      }
     return pick(readers, t_.random);
   }
   bool by_branch() {
     if (t_.site.cfg.successors(ir::BlockId(at_.block)).size() < 2) return false;
-    const auto reader = reader_behind([&](ir::BlockId s) { return t_.site.cfg.predecessors(s).size() == 1; });
+    const auto reader =
+        reader_behind([&](ir::BlockId s) { return t_.site.cfg.predecessors(s).size() == 1; }, [](ir::BlockId) { return true; });
     if (!reader) return false;
     insert(*reader, first_behind_phis(*reader), make_copy(home_, shared_));
     insert(at_.block, at_.inst + 1, make_copy(shared_, home_));
     return true;
   }
   bool by_join() {
-    const auto reader = reader_behind([&](ir::BlockId s) { return t_.site.cfg.predecessors(s).size() > 1; });
+    const auto reader =
+        reader_behind([](ir::BlockId) { return true; }, [&](ir::BlockId s) { return t_.site.cfg.predecessors(s).size() > 1; });
     if (!reader) return false;
     insert(*reader, first_behind_phis(*reader), make_copy(home_, shared_));
     for (const ir::BlockId p : t_.site.cfg.predecessors(ir::BlockId(*reader)))
       insert(p.index(), insts(p.index()).size() - 1, make_copy(shared_, home_));
     return true;
-  }
-
-  // The constant that the instruction puts into home_, and no other.
-  [[nodiscard]] std::optional<std::int64_t> constant_of(const EditInst& i) const {
-    if (i.inst.op != Op::Const || i.inst.is_deleted() || i.ops.size() < 2 || i.ops[0].preg() != home_ || !i.ops[0].part.is_whole() ||
-        i.ops[1].kind != ir::OperandKind::Imm)
-      return std::nullopt;
-    return i.ops[1].imm();
-  }
-  bool chosen_by_guard() {
-    const EditInst& over = t_.inst(at_);
-    const Operand* const guard = ir::guard_of(over.ops);
-    const auto under = last_writer(at_.block, at_.inst, home_);
-    if (guard == nullptr || !guard->is_preg() || !varies(at_.block, at_.inst, guard->preg()) || !under ||
-        has_guard(insts(at_.block)[*under]))
-      return false;
-    const auto one = constant_of(insts(at_.block)[*under]), other = constant_of(over);
-    return one && other && *one != *other && is_read_first(at_.block, at_.inst + 1, home_) && there_and_back(at_.block, at_.inst + 1);
-  }
-  // b branches to two blocks that meet at once: the place is in one of these.
-  bool chosen_by_branch() {
-    const ir::Cfg& cfg = t_.site.cfg;
-    const auto reader = reader_behind([&](ir::BlockId s) { return cfg.predecessors(s).size() == 2; });
-    if (!reader || has_guard(t_.inst(at_))) return false;
-    std::optional<std::size_t> fork;
-    std::vector<std::int64_t> constants;
-    for (const ir::BlockId p : cfg.predecessors(ir::BlockId(*reader))) {
-      const auto writer = last_writer(p.index(), insts(p.index()).size(), home_);
-      const auto constant = writer && !has_guard(insts(p.index())[*writer]) ? constant_of(insts(p.index())[*writer]) : std::nullopt;
-      const auto before = cfg.predecessors(p);
-      if (!constant || before.size() != 1 || (fork && *fork != before[0].index())) return false;
-      fork = before[0].index();
-      constants.push_back(*constant);
-    }
-    if (constants.size() != 2 || constants[0] == constants[1]) return false;
-    const EditInst& branch = insts(*fork).back();
-    if (branch.inst.op != Op::CBra || !branch.ops[0].is_preg() || !varies(*fork, insts(*fork).size() - 1, branch.ops[0].preg()))
-      return false;
-    return there_and_back(*reader, first_behind_phis(*reader));
   }
 
   Trial& t_;
