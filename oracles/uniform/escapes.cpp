@@ -27,6 +27,11 @@ class Escapes {
   }
 
   [[nodiscard]] bool any() {
+    is_spoilt_ = std::ranges::any_of(after_.insts, [&](const Inst& i) {
+      return moves(i) && std::ranges::any_of(after_.operands_of(i), [](const Operand& op) {
+               return op.is_preg() && op.writes() && ir::is_uniform(op.preg().file);
+             });
+    });
     bool moves_out = false;
     while (spread()) moves_out = true;
     if (!moves_out) return false;
@@ -65,6 +70,13 @@ class Escapes {
     return (i.is_copy() || i.is_phi()) &&
            std::ranges::any_of(operands_before(i.id), [&](const Operand& op) { return (op.reads() || op.writes()) && varies(op); });
   }
+  // The use k of an original copy is what the program says that all threads share, in a register that holds nothing else.
+  [[nodiscard]] bool is_as_before(const Inst& i, std::size_t k) const {
+    if (is_spoilt_ || i.is_inserted() || ir::is_slot_move(i.op)) return false;
+    const Operand& op = after_.operands_of(i)[k];
+    const auto want = operands_before(i.id);
+    return op.is_preg() && ir::is_uniform(op.preg().file) && k < want.size() && is_declared(want[k]);
+  }
   // One round over the instructions. Returns whether it changed something.
   bool spread() {
     bool grew = false;
@@ -72,9 +84,10 @@ class Escapes {
       if (!moves(i)) continue;
       const auto ops = after_.operands_of(i);
       const auto to = [&](const Operand& op) { return op.writes() || (op.is_slot() && i.op == Op::Spill); };
-      const bool moves_out = std::ranges::any_of(ops, [&](const Operand& op) {
-        return (op.role == Role::Use || op.role == Role::DefUse) && !(op.is_slot() && i.op == Op::Spill) && is_from(op);
-      });
+      bool moves_out = false;
+      for (std::size_t k = 0; k < ops.size() && !moves_out; ++k)
+        moves_out = (ops[k].role == Role::Use || ops[k].role == Role::DefUse) && !(ops[k].is_slot() && i.op == Op::Spill) &&
+                    is_from(ops[k]) && !is_as_before(i, k);
       if (!moves_out) continue;
       for (const Operand& op : ops)
         if (to(op)) each_location(op, [&](std::size_t l) { grew = std::exchange(from_[l], 1) == 0 || grew; });
@@ -96,6 +109,7 @@ class Escapes {
   std::span<const ir::PReg> preserved_;
   std::size_t first_slot_;
   std::vector<char> from_;  // by location
+  bool is_spoilt_ = false;  // a move writes a uniform register
 };
 
 }  // namespace

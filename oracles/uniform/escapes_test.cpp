@@ -45,9 +45,21 @@ TEST(Escapes, ByACopyOfTheProgramOnlyIfItVaries) {
     #2 use %4 !write     | use R1 !write
     #3 exit
 )"));
-  EXPECT_TRUE(escapes(R"(
+  // Into %0, which varies: only where UR0 may hold something that the program did not put there.
+  const std::string body = R"(
     #0 %3 = b            | UR0 = b
     #1 %0 = copy %3      | R1 = copy UR0
+    #2 use %0 !write     | use R1 !write
+    #3 exit
+)";
+  EXPECT_FALSE(escapes(body));
+  EXPECT_TRUE(escapes(testing::edit(body, "    #1 ", "    +9                   | UR0 = copy R7\n    #1 ")));
+  EXPECT_TRUE(escapes(testing::edit(body, "    #1 ", "    +9                   | UR1 = copy UR0\n    #1 ")));
+  // An inserted copy may come where the program has chosen between several such values.
+  EXPECT_TRUE(escapes(R"(
+    #0 %3 = b            | UR0 = b
+    #1 %0 = copy %3      | copy !deleted
+    +9                   | R1 = copy UR0
     #2 use %0 !write     | use R1 !write
     #3 exit
 )"));
