@@ -137,23 +137,6 @@ std::vector<ir::RegFile> files_of(const LiveMap& live) {
   return files;
 }
 
-Json spilled_json(const Function& before, const Function& after) {
-  Json list = Json::array();
-  for (const SpilledValue& v : spilled_values(before, after))
-    list.push_back({{"vreg", v.vreg.is_valid() ? Json(v.vreg.value) : Json(nullptr)},
-                    {"name", v.name},
-                    {"source", v.source},
-                    {"stores", v.stores},
-                    {"refills", v.refills},
-                    {"remats", v.remats},
-                    {"store_bytes", v.store_bytes},
-                    {"load_bytes", v.load_bytes},
-                    {"weighted_bytes", v.weighted_bytes},
-                    {"depth", v.depth},
-                    {"registers", v.registers}});
-  return list;
-}
-
 Json judged(const duel::Bout& bout) {
   Json judges = Json::array(), findings = Json::array();
   for (const oracles::JudgeResult& r : bout.report.results)
@@ -309,7 +292,7 @@ Json function_detail(const duel::Case& input, std::span<const ir::Allocator* con
         of_files[std::string(ir::name(file))] = {{"pressure", after.pressure(file)},
                                                  {"ranges", ranges_json(after, file, *bout.program, placement)}};
       a["files"] = std::move(of_files);
-      a["spilled"] = spilled_json(before, *bout.program);
+      a["spilled"] = json_of(spilled_values(before, *bout.program));
       if (bout.allocator == "fatpoint") production = std::move(placement);
     }
     if (bout.allocator == "fatpoint") explains = allocators[k];
