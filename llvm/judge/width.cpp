@@ -103,13 +103,15 @@ class WidthJudge {
     return source->op == "COPY" && !source->ops.empty() && source->ops[0].sub.empty() ? source->ops[0].vreg : -1;
   }
 
-  // The lowest `bits` of what was at `from` are at `to` from here on.
+  // The lowest `bits` of what was at `from` are at `to` from here on. What is read of a slot is no more than the vreg has that is refilled
+  // from it, so that a spill needs no name of its own.
   void move(const Inst& i, const Inst* source, Place to, Place from, int bits) {
-    const int needed = demand(to), vreg = moved_vreg(i, source);
+    const int needed = demand(to), whole = class_bits(moved_vreg(i, source));
     if (needed <= bits) write(to);
-    else if (class_bits(vreg) > bits)
-      say(i, fmt::format("{} bits of %{} are moved, of which {} are read later", bits, vreg, needed));
-    read(from, std::min(needed, bits));
+    else if (to.is_slot) say(i, fmt::format("{} bits are stored, of which {} are read later", bits, needed));
+    else if (whole > bits)
+      say(i, fmt::format("{} bits of %{} are moved, of which {} are read later", bits, moved_vreg(i, source), needed));
+    read(from, std::min({needed, bits, from.is_slot ? whole : bits}));
   }
 
   void move_register(const Inst& i, const Inst* source) {
@@ -163,7 +165,7 @@ class WidthJudge {
       say(i, fmt::format("{} bits are accessed in the slot of %{}, which has {}", bits, i.slot_of, stored));
     const bool reads = i.has('l');
     if (!reads && bits >= demand({true, slot, 0})) write({true, slot, 0});
-    if (reads) read({true, slot, 0}, bits);
+    if (reads) read({true, slot, 0}, std::min(bits, stored));
   }
 
   void write_explicit(const Inst& i) {

@@ -5,8 +5,8 @@
 // read of what stands there, before it is written anew. What an allocator inserted is wrong where it moves fewer bits than that although the vreg
 // that it moves has more. A folded operand is wrong where it reads more bytes of its slot than a spill of that vreg stores.
 //
-// It says nothing where nobody knows which vreg is moved (Inst::of, which pairs of MIR files lack), nothing of tuples but their number of bytes, and nothing of
-// values that one instruction extends and another one takes for extended.
+// It says nothing where nobody knows which vreg is refilled or copied (Inst::of, which pairs of MIR files lack), nothing of tuples but their number of
+// bytes, and nothing of values that one instruction extends and another one takes for extended.
 // Tested by width_test.cpp.
 #pragma once
 
