@@ -49,7 +49,7 @@ std::string slug(std::string_view words) {
   return out;
 }
 
-// What stands behind `mark` up to `end`; "" where there is none.
+// The text behind `mark` up to `end`; "" where there is none.
 std::string_view behind(std::string_view text, std::string_view mark, std::string_view end) {
   const std::size_t at = text.find(mark);
   if (at == std::string_view::npos) return "";

@@ -10,7 +10,7 @@
 
 namespace regduel::llvm {
 
-// What one judge holds against an allocation.
+// An objection of one judge to an allocation.
 struct MirFinding {
   std::string judge = {}, category = {};
   int block = -1;                       // number of the machine basic block; -1 = the function as a whole

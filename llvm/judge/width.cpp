@@ -103,8 +103,8 @@ class WidthJudge {
     return source->op == "COPY" && !source->ops.empty() && source->ops[0].sub.empty() ? source->ops[0].vreg : -1;
   }
 
-  // The lowest `bits` of what was at `from` are at `to` from here on. What is read of a slot is no more than the vreg has that is refilled
-  // from it, so that a spill needs no name of its own.
+  // The lowest `bits` of what was at `from` are at `to` from here on. A refill reads no more bits of a slot than its vreg has, so that
+  // a spill needs no name of its own.
   void move(const Inst& i, const Inst* source, Place to, Place from, int bits) {
     const int needed = demand(to), whole = class_bits(moved_vreg(i, source));
     if (needed <= bits) write(to);

@@ -1,12 +1,12 @@
 // How many bits a copy, a spill or a refill moves, held against how many a later instruction reads.
 //
 // A register is one unit of RIR whatever its width, so no judge of oracles/ sees that a 64-bit value was stored by an instruction that stores 32 bits.
-// This judge does, on MIR. It walks backward over the function after allocation and keeps for each atom and each spill slot the highest bit that is
-// read of what stands there, before it is written anew. What an allocator inserted is wrong where it moves fewer bits than that although the vreg
-// that it moves has more. A folded operand is wrong where it reads more bytes of its slot than a spill of that vreg stores.
+// This judge does, on MIR. The walk goes backward over the function after allocation and keeps for each atom and each spill slot the highest bit
+// that is read before the next write. An inserted instruction is wrong if fewer bits than that are moved although the vreg that is moved has more.
+// A folded operand is wrong if more bytes of its slot are accessed than a spill of that vreg stores.
 //
-// It says nothing where nobody knows which vreg is refilled or copied (Inst::of, which pairs of MIR files lack), nothing of tuples but their number of
-// bytes, and nothing of values that one instruction extends and another one takes for extended.
+// Not judged: refills and copies of which nobody knows the vreg (Inst::of, which pairs of MIR files lack), tuples but for their number of bytes, and
+// values that one instruction extends and another one takes for extended.
 // Tested by width_test.cpp.
 #pragma once
 
