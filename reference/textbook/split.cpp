@@ -166,6 +166,9 @@ class Splitter final : public Walk {
       need->lives_on |= lives_on_[inst.first_ref + k] != 0;
       need->has_contents |= keeps && (where_[r.temp].unit >= 0 || where_[r.temp].in_memory);
     }
+    // What is written as a whole is not needed before, even where a copy that nothing reads made it live.
+    for (const Need& n : needs_)
+      if (!n.at_reads && !is_fixed(n.temp)) vacate(n.temp);
     taken_at_reads_ = taken_after_ = clobbers_ = kept_out_ = placed_after_ = {};
     for (const Need& n : needs_) {
       if (!is_fixed(n.temp) || !n.writes) continue;
@@ -341,6 +344,10 @@ class Splitter final : public Walk {
     now_ = i;
     next_.pass(i);
     if (inst.kind == CodeKind::Deleted || is_dead_[i]) {
+      if (is_dead_[i] && !lives_on_[inst.first_ref + 1]) {
+        vacate(refs[1].temp);
+        where_[refs[1].temp] = {};
+      }
       inst.kind = CodeKind::Deleted;
       inst.num_refs = 0;
       if (inst.source != kNoSource) out_->push_back(inst);

@@ -234,6 +234,27 @@ block b0
   EXPECT_EQ(a.claims.spill_load_bytes, 4);
 }
 
+// The copy into the phi is dead, so that %0 is only seemingly live at the head of b1, where it is written anew.
+TEST(LinearScan, WhatOnlyADeadCopyReadsGivesItsRegisterUp) {
+  for (const auto& allocator : {make_linear_scan(), make_chordal()}) {
+    const ir::Allocation a = by(*allocator, R"(vreg %0 R b32
+vreg %1 R b64
+block b0
+#0 %0 = ld 0
+#1 st %0 !write
+#2 bra -> b1
+block b1
+#3 %0 = phi b0: %0
+#4 %0 = ld 1
+#5 %1 = ld 2
+#6 st %1 !write
+#7 exit
+)",
+                                2);
+    EXPECT_EQ(a.claims.spill_store_bytes, 0) << allocator->name();
+  }
+}
+
 // Operands of a call stand in fixed registers, and what lives across it must leave those that it clobbers.
 TEST(LinearScan, MovesOutOfTheWayOfAClobber) {
   for (const auto& allocator : {make_linear_scan(), make_chordal()}) {
