@@ -17,6 +17,7 @@
 #include "passes/passes.h"
 #include "reference/colourer.h"
 #include "reference/exact/exact.h"
+#include "reference/textbook/textbook.h"
 
 namespace regduel::duel {
 namespace {
@@ -29,8 +30,9 @@ std::vector<const ir::Allocator*>& all() {
 
 // Those that take part only where they are asked for.
 std::span<const std::unique_ptr<ir::Allocator>> on_request() {
-  static const std::array<std::unique_ptr<ir::Allocator>, 3> list = {reference::make_cicc(), reference::make_exact(),
-                                                                     reference::make_exact_spill()};
+  static const std::array<std::unique_ptr<ir::Allocator>, 8> list = {
+      reference::make_cicc(), reference::make_exact(), reference::make_exact_spill(), reference::make_chaitin_briggs(),
+      reference::make_irc(),  reference::make_pbqp(),  reference::make_linear_scan(), reference::make_chordal()};
   return list;
 }
 

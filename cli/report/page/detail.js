@@ -10,7 +10,7 @@ function casePage(k) {
       `${texts[cases.limits[k]]}; MaxLive ${cases.max_live[k] ?? "unknown"}${texts[cases.knobs[k]] ? `; knobs ${texts[cases.knobs[k]]}` : ""}; run ${report.runs[cases.run[k]].id}`),
     table("Figures", ["measure", ...names.map(nick)], [
       ["verdict", ...names.map((a) => el("span", { class: figure(k, a, "verdict") }, figure(k, a, "verdict") + (reasonOf(k, a) ? `: ${reasonOf(k, a)}` : "")))],
-      ["registers beyond the bound", ...names.map((a) => registerGap(k, a))],
+      ["registers beyond MaxLive", ...names.map((a) => registerGap(k, a))],
       ...(cases.fewest_refill_bytes[k] === null ? [] : [[`spill load bytes beyond Belady\u2019s bound of ${count(cases.fewest_refill_bytes[k])}`, ...names.map((a) => refillGap(k, a))]]),
       ...Object.entries(measures).map(([m, title]) => [title, ...names.map((a) => figure(k, a, m))]),
       ["occupancy, percent", ...names.map((a) => figure(k, a, "occupancy_percent"))]]),
