@@ -20,7 +20,7 @@ constexpr std::int64_t kDefaultTypes = 0xFE10;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
 
-constexpr std::uint8_t kFatPoint = 1, kBoth = 3;  // Owner
+constexpr std::uint8_t kFatPoint = 1, kClassic = 2, kBoth = 3;  // Owner
 constexpr std::int64_t kSame = std::numeric_limits<std::int64_t>::min();
 
 struct Row {
@@ -41,15 +41,15 @@ struct Row {
 
 constexpr Row kTable[kNumKnobs] = {
     {Knob::UniformPreAllocation, "RegAllocUniformPreAllocation", 618, KnobType::Bool, 0, 0, 1, kPreAllocation,
-     "place operands of the uniform file before the scan (name ours)", kBoth, 1},
+     "place operands of the uniform file before the scan (name ours)", kClassic, 1},
     {Knob::InstructionWalk, "RegAllocInstructionWalk", 622, KnobType::Bool, 0, 0, 1, "source 001 \"Spill Guidance Structure\"",
-     "attempts with spilling walk the instructions, instead of taking vregs in an order (name ours)", kBoth, 1},
+     "where the rounds of spilling come to no end, the alternate allocator walks the instructions (name ours)", kClassic, 1},
     {Knob::EstimatedLoopIterations, "RegAllocEstimatedLoopIterations", 623, KnobType::Int, 10, 1, 1000, "source 000 \"Post-Init\"",
      "iterations a loop level is taken to run: the base of block frequencies"},
     {Knob::PreAllocation, "RegAllocPreAllocation", 628, KnobType::Bool, 0, 0, 1, kPreAllocation,
-     "place operands of high priority before the scan (name ours)", kBoth, 1},
+     "place operands of high priority before the scan (name ours)", kClassic, 1},
     {Knob::CoalescingPreAllocation, "RegAllocCoalescingPreAllocation", 629, KnobType::Bool, 0, 0, 1, kPreAllocation,
-     "pre-allocation places alias chains as one, and follows copies and hints (name ours)", kBoth, 1},
+     "pre-allocation places alias chains as one, and follows copies and hints (name ours)", kClassic, 1},
     {Knob::FastAllocation, "RegAllocFastAllocation", 638, KnobType::Bool, 0, 0, 1, "source 000 \"Fast Register Allocation\"",
      "one attempt without spilling (or as many as knob 639 says) instead of the retry table, and where registers spill, the first "
      "result (name ours)"},
@@ -58,12 +58,12 @@ constexpr Row kTable[kNumKnobs] = {
     {Knob::BankAware, "RegAllocBankAware", 641, KnobType::Bool, 0, 0, 1, "source 000 \"Fatpoint Selection\"",
      "registers of one bank for sources of one instruction: weighed, filtered in the scan, and moved apart at the end (name ours)"},
     {Knob::RelaxationStep, "RegAllocRelaxationStep", 642, KnobType::Int, 2, 0, 1000, kRelaxation,
-     "soft constraints of a vreg, the lightest first, that an attempt leaves out for each attempt before it (name ours). Inert by "
-     "default: no type that is on is soft"},
+     "soft constraints of a vreg, the first of its list, that an attempt leaves out for each attempt before it "
+     "(name ours)", kClassic},
     {Knob::RelaxationCeiling, "RegAllocRelaxationCeiling", 643, KnobType::Int, 4, 0, 1000, kRelaxation,
-     "soft constraints at the end of the list that it leaves out besides (name ours). Inert unless knob 641 is on"},
+     "soft constraints at the end of the list that it leaves out besides (name ours). Inert unless knob 641 is on", kClassic},
     {Knob::PreAllocationPriority, "RegAllocPreAllocationPriority", 646, KnobType::Int, 3, 1, 3, kPreAllocation,
-     "operands that pre-allocation places: 1 those that are read, 2 those that are written, 3 both (name ours)"},
+     "operands that pre-allocation places: 1 those that are read, 2 those that are written, 3 both (name ours)", kClassic},
     {Knob::SpillBitHighRegCountHeur, "RegAllocSpillBitHighRegCountHeur", 660, KnobType::Int, 160, 0, 1024, kBudgetModel,
      "register count up to which the second tier of the spill threshold reaches"},
     {Knob::SpillBitHighRegScale, "RegAllocSpillBitHighRegScale", 661, KnobType::Dbl, kKnobOne, 0, 1000 * kKnobOne, kBudgetModel,
@@ -77,8 +77,8 @@ constexpr Row kTable[kNumKnobs] = {
      "spill threshold at medium register counts, as a part of the budget: where the slope begins"},
     {Knob::InterferenceThreshold, "RegAllocInterferenceThreshold", 684, KnobType::Int, 50, 0, 1000000,
      "source 000 \"Register Selection\"",
-     "a slot whose interference weight is above this counts as congested (name ours). Inert by default: no type that is on weighs "
-     "in the primary array"},
+     "a slot whose interference weight is above this counts as congested (name ours). "
+     "The long scan goes by it on the first pass", kClassic},
     {Knob::RegisterUsageLevel, "RegisterUsageLevel", -1, KnobType::Int, 0, 0, 10, "source 000 \"Budget Computation\"",
      "--register-usage-level: 0 as many registers as the limit allows ... 10 as few as can be; the real tool's help has it the "
      "other way round"},
@@ -114,8 +114,8 @@ constexpr Row kTable[kNumKnobs] = {
      "be computed again; 2 also by spills", kFatPoint, 0},
     {Knob::ConstraintTypes, "FatPointConstraintTypes", -1, KnobType::Int, kDefaultTypes, 0, 0xFFFF,
      "ours; source 000 \"Constraint Types\"",
-     "constraints that weigh, a bit a type: 1 << n for type n; 1 << 15 is the secondary array. Types 0 to 3 and 5 to 8 are off, "
-     "for they save nothing on the standard mix (allocator/README.md)", kBoth, 0xFFFF},
+     "constraints that weigh, a bit a type: 1 << n for type n; 1 << 15 is the secondary array. fatpoint has the types 4 and 9 to "
+     "15 alone", kBoth, 0xFFFF},
     {Knob::Orders, "FatPointOrders", -1, KnobType::Int, 7, 1, 7, "ours",
      "orders of vregs that attempts take in turn, a bit each: 1 by start, 2 widest first, 4 longest first", kFatPoint},
     {Knob::PackingAttempt, "FatPointPackingAttempt", -1, KnobType::Bool, 1, 0, 1, "ours",

@@ -47,8 +47,11 @@ class FatPoints {
         join_precoloured(chains[c]);
         is_tried[c] = 1;
       }
+    for (const VRegId v : file_.order)
+      if (v.index() < options_.kept.size() && options_.kept[v.index()] >= 0 && home(v) < 0 && !is_absent(v)) keep_home(v);
+    for (const VRegId v : options_.absent) place_temporaries(v);
     for (const VRegId v : file_.order) {
-      if (f_.vreg(v).fixed.is_valid() || home(v) >= 0) continue;
+      if (f_.vreg(v).fixed.is_valid() || home(v) >= 0 || is_absent(v)) continue;
       const std::uint32_t c = a_.classes().of(v);
       if (c != CoalescedClasses::kNone && std::exchange(is_tried[c], 1) == 0 && place_chain(chains[c])) continue;
       place(v);
@@ -62,6 +65,10 @@ class FatPoints {
   [[nodiscard]] std::span<const Interval> range(VRegId v) const { return round_.live.range(v.index()); }
   [[nodiscard]] Geometry geometry(VRegId v) const { return geometry_of(f_.vreg(v), round_.target.predicate_halves); }
 
+  [[nodiscard]] bool is_absent(VRegId v) const {
+    return !options_.absent.empty() && std::ranges::binary_search(options_.absent, v);
+  }
+
   // --- steps 3 to 5
   void weigh(std::span<const VRegId> members, const Geometry& geometry) {
     pressure_.zero(width_);
@@ -70,9 +77,11 @@ class FatPoints {
     ++epoch_;
     for (const VRegId v : members) stamp_[v.index()] = epoch_;
     for (const VRegId v : members) {
-      if (has_moments_) pressure_.occupied |= a_.base().conflicts(range(v));
+      if (temporaries_) pressure_.occupied |= temporaries_->conflicts(range(v));
+      else if (has_moments_) pressure_.occupied |= a_.base().conflicts(range(v));
       for (const VRegId other : file_.interference.of(v)) walk_point(other, geometry);
       for (const Constraint& c : round_.constraints.of(v)) walk(c, geometry);
+      for (const Constraint& c : file_.constraints.of(v)) walk(c, geometry);
     }
     const auto soft = static_cast<std::int64_t>(soft_.size());
     for (std::int64_t n = 0; n < soft; ++n) {
@@ -83,7 +92,7 @@ class FatPoints {
     }
   }
   void walk_point(VRegId other, const Geometry& geometry) {
-    const int at = home(other), units = f_.vreg(other).units();
+    const int at = home(other), units = file_.units[other.index()];
     if (at >= 0) {
       int occupied = units;
       if (REGDUEL_PLANTED("classic-wide-neighbour-occupies-one-unit")) occupied = 1;
@@ -94,7 +103,6 @@ class FatPoints {
     }
   }
   void walk(const Constraint& c, const Geometry& geometry) {
-    if (c.type == ConstraintType::PointInterference) return;
     const std::optional<int> target = target_of(c);
     if (c.type != ConstraintType::Range && c.is_soft) soft_.push_back({&c, target});
     else if (target && (c.type != ConstraintType::Range || round_.has_affinity))
@@ -159,6 +167,16 @@ class FatPoints {
         else put(v, r.begin());
       }
   }
+  void keep_home(VRegId v) {
+    const int unit = options_.kept[v.index()];
+    pressure_.occupied = below_limit_;
+    if (has_moments_) pressure_.occupied |= a_.base().conflicts(range(v));
+    for (const VRegId other : file_.interference.of(v))
+      if (home(other) >= 0) pressure_.occupied.set_range(home(other), home(other) + file_.units[other.index()]);
+    bool is_free = !pressure_.occupied.has_any(unit, unit + file_.units[v.index()]);
+    if (REGDUEL_PLANTED("classic-kept-home-unchecked")) is_free = true;
+    if (is_free && !f_.vreg(v).fixed.is_valid()) put(v, unit);
+  }
   // The precoloured members of a chain have their register; the others join them if it is free while they live.
   void join_precoloured(const CoalescedClass& chain) {
     const Geometry shape = geometry(chain.members[0]);
@@ -204,8 +222,29 @@ class FatPoints {
     const std::uint32_t inst = round_.lowered.temp_of[v.index()];
     if (!options_.may_spill || (!is_spillable_now && inst == kNoInst)) is_lost_ = true;
     else if (!is_spillable_now) result_.attempt.to_pin.push_back(inst);
-    else if (options_.may_leave.empty() || options_.may_leave[v.index()] != 0) result_.attempt.to_spill.push_back(v);
+    else if (options_.may_leave.empty() || options_.may_leave[v.index()] != 0) spill(v);
     else result_.held_back.push_back(v);
+  }
+  void spill(VRegId v) {
+    result_.attempt.to_spill.push_back(v);
+    place_temporaries(v);
+  }
+  // The next round has temporaries at the instructions that name v. What is placed after v leaves them their room now.
+  void place_temporaries(VRegId v) {
+    if (options_.guidance == nullptr || v.index() >= f_.vregs.size()) return;
+    const Geometry shape = geometry(v);
+    if (!temporaries_) temporaries_.emplace(a_.base());
+    for (const TemporaryLists::At& at : options_.guidance->temporaries()[v]) {
+      if (at.may_vanish) continue;
+      const std::uint32_t n = at.number;
+      const Interval moments[] = {{at.while_reading ? read_point(n) : write_point(n), (at.after ? write_point(n) : read_point(n)).next()}};
+      pressure_.occupied = a_.not_allocatable() | temporaries_->conflicts(moments);
+      for (const VRegId other : file_.interference.of(v))
+        if (home(other) >= 0 && overlap(moments, range(other)))
+          pressure_.occupied.set_range(home(other), home(other) + file_.units[other.index()]);
+      const int unit = lowest_free(pressure_.occupied, shape, a_.limit(), a_.first_unit());
+      if (unit >= 0) temporaries_->mark(moments, unit, unit + shape.units);
+    }
   }
 
   ClassicAttempt conclude() {
@@ -240,6 +279,7 @@ class FatPoints {
   const bool is_bank_aware_, has_moments_;
   ir::UnitSet below_limit_;  // units below the limit that may not be allocated
   Pressure pressure_;
+  std::optional<Occupancy> temporaries_;  // clobbers, and the temporaries of vregs that are to be spilled; made when first needed
   std::vector<Soft> soft_;
   std::vector<Hint> hint_;            // by vreg: the place that it would like best
   std::vector<std::uint32_t> stamp_;  // by vreg: the walk that it was a member of
@@ -278,8 +318,11 @@ std::vector<VRegId> by_priority(const FileAllocator& a) {
 
 }  // namespace
 
-ClassicFile::ClassicFile(const Round& round, RegFile file)
-    : allocator(round, file), interference(round.lowered.f, round.live, allocator.vregs()), order(by_priority(allocator)) {}
+ClassicFile::ClassicFile(const Round& round, const SourceConstraints& of_types, RegFile file)
+    : allocator(round, file), constraints(of_types), interference(round.lowered.f, round.live, allocator.vregs()),
+      order(by_priority(allocator)), units(round.lowered.f.vregs.size()) {
+  for (const VRegId v : allocator.vregs()) units[v.index()] = static_cast<std::uint8_t>(round.lowered.f.vreg(v).units());
+}
 
 ClassicAttempt place_all(const ClassicFile& file, const ClassicOptions& options) { return FatPoints(file, options).run(); }
 

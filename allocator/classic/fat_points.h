@@ -13,7 +13,9 @@
 // A place that pre-allocation proposes comes before the scan, where it is free. A chain without a place is taken apart.
 //
 // A vreg without a place: without spilling the attempt does not fit. With spilling the vreg needs a spill, where guidance allows it
-// (Attempt::to_spill); where guidance does not, it is held back for a later round; a temporary has its instruction pinned.
+// (Attempt::to_spill), and the temporaries of its spill code take their places at once, as far as there are some; where guidance does
+// not allow it, the vreg is held back for a later round; a temporary has its instruction pinned. In the source the spill code is made
+// in the middle of the attempt. Here it is made behind it, and the next attempt goes on from there: what was placed keeps its home.
 //
 // Priority: what cannot be spilled, least choice of registers, widest and most aligned, highest spill cost, lowest number.
 //
@@ -29,16 +31,21 @@
 #include "allocator/assign/by_source/relaxation.h"
 #include "allocator/assign/file_allocator.h"
 #include "allocator/classic/interference.h"
+#include "allocator/classic/source_constraints.h"
+#include "allocator/spill/guidance.h"
 
 namespace regduel::allocator {
 
 // Facts of one file that all its attempts of a round share.
 struct ClassicFile {
-  ClassicFile(const Round& round, ir::RegFile file);
+  //   constraints   of the same program
+  ClassicFile(const Round& round, const SourceConstraints& constraints, ir::RegFile file);
 
   FileAllocator allocator;
+  const SourceConstraints& constraints;
   InterferenceLists interference;
-  std::vector<ir::VRegId> order;
+  std::vector<ir::VRegId> order;    // by priority
+  std::vector<std::uint8_t> units;  // by vreg
 };
 
 struct ClassicOptions {
@@ -48,6 +55,9 @@ struct ClassicOptions {
   int threshold = 50;                      // knob 684
   bool has_points = true;                  // type 0 weighs
   const Candidates* candidates = nullptr;  // of pre-allocation
+  std::span<const int> kept = {};               // homes of the attempt that this one goes on from, by long-lived vreg; -1 = none
+  std::span<const ir::VRegId> absent = {};      // ascending: they leave, and need no home
+  SpillGuidance* guidance = nullptr;            // not null: knows the temporaries of vregs that are spilled
   // For a trace: an attempt that does not fit goes on, to say how many registers it takes, and Attempt::placed_by is counted.
   bool counts_on = false;
 };

@@ -17,9 +17,11 @@ using testing::LoweredRound;
 
 constexpr ir::RegFile R = ir::RegFile::R;
 
-Attempt attempt(const LoweredRound& r, const ClassicOptions& options = {}) {
-  return place_all(ClassicFile(r.round, R), options).attempt;
+ClassicAttempt place(const LoweredRound& r, const ClassicOptions& options = {}) {
+  const SourceConstraints constraints(r.program, r.lowered.f, r.frequency, r.lowered_live, r.constraints, 0xFFFF);
+  return place_all(ClassicFile(r.round, constraints, R), options);
 }
+Attempt attempt(const LoweredRound& r, const ClassicOptions& options = {}) { return place(r, options).attempt; }
 
 // Three values at once.
 constexpr std::string_view kThree = R"(
@@ -66,7 +68,7 @@ TEST(FatPoints, WithoutSpillingAMisfitCountsWhatIsMissing) {
 TEST(FatPoints, WithSpillingTheCheapestLeaves) {
   LoweredRound r(2, kThree);
   r.cost = {10, 30, 20};
-  const ClassicAttempt a = place_all(ClassicFile(r.round, R), {.may_spill = true});
+  const ClassicAttempt a = place(r, {.may_spill = true});
   EXPECT_FALSE(a.attempt.fits);
   EXPECT_THAT(a.attempt.to_spill, ElementsAre(VRegId(0)));
   EXPECT_EQ(a.attempt.spill_cost, 10);
@@ -77,7 +79,7 @@ TEST(FatPoints, WhoIsNoCandidateIsHeldBack) {
   LoweredRound r(2, kThree);
   r.cost = {10, 30, 20};
   const std::vector<char> may_leave = {0, 1, 1};
-  const ClassicAttempt a = place_all(ClassicFile(r.round, R), {.may_spill = true, .may_leave = may_leave});
+  const ClassicAttempt a = place(r, {.may_spill = true, .may_leave = may_leave});
   EXPECT_THAT(a.attempt.to_spill, IsEmpty());
   EXPECT_THAT(a.held_back, ElementsAre(VRegId(0)));
   EXPECT_FALSE(a.attempt.fits);
@@ -86,7 +88,7 @@ TEST(FatPoints, WhoIsNoCandidateIsHeldBack) {
 TEST(FatPoints, ATemporaryWithoutAPlacePinsItsInstruction) {
   LoweredRound r(2, kThree);
   for (const std::size_t v : {0, 1, 2}) r.make_temporary(v, 3);
-  const ClassicAttempt a = place_all(ClassicFile(r.round, R), {.may_spill = true});
+  const ClassicAttempt a = place(r, {.may_spill = true});
   EXPECT_THAT(a.attempt.to_pin, ElementsAre(3));
   EXPECT_THAT(a.attempt.to_spill, IsEmpty());
 }

@@ -8,10 +8,11 @@
 // Source: source 000 "Constraint Types" (0), "Interference Builder". Tested by interference_test.cpp.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
 #include "allocator/program/liveness.h"
-#include "base/grouped.h"
 #include "ir/program.h"
 
 namespace regduel::allocator {
@@ -22,10 +23,13 @@ class InterferenceLists {
   // Cost: O(instructions + pairs).
   InterferenceLists(const ir::Function& f, const Liveness& live, std::span<const ir::VRegId> vregs);
 
-  [[nodiscard]] std::span<const ir::VRegId> of(ir::VRegId v) const { return lists_[v.index()]; }
+  [[nodiscard]] std::span<const ir::VRegId> of(ir::VRegId v) const {
+    return {lists_.data() + begin_[v.index()], lists_.data() + begin_[v.index() + 1]};
+  }
 
  private:
-  Grouped<ir::VRegId> lists_;  // by vreg
+  std::vector<std::size_t> begin_;  // by vreg: of its list
+  std::vector<ir::VRegId> lists_;
 };
 
 }  // namespace regduel::allocator

@@ -27,9 +27,9 @@ int target_of(const FileAllocator& a) {
 }
 
 // The best attempt at a file; nothing if none fits.
-std::optional<Attempt> attempts_at(Progress& progress, RegFile file, std::int64_t most) {
+std::optional<Attempt> attempts_at(Progress& progress, const SourceConstraints& constraints, RegFile file, std::int64_t most) {
   const Run& run = progress.run;
-  const ClassicFile facts(progress.program().round(), file);
+  const ClassicFile facts(progress.program().round(), constraints, file);
   const Candidates candidates =
       preallocate(facts.allocator, run.facts.modes[ir::index(file)], preallocation_of(run.facts.knobs));
   const int target = target_of(facts.allocator);
@@ -55,6 +55,13 @@ std::optional<Attempt> attempts_at(Progress& progress, RegFile file, std::int64_
 }
 
 }  // namespace
+
+SourceConstraints source_constraints_of(Progress& progress) {
+  const ProgramFacts& facts = progress.run.facts;
+  const Round& round = progress.program().round();
+  return {facts.original, round.lowered.f, facts.frequency, round.live, round.constraints,
+          static_cast<std::uint32_t>(facts.knobs[Knob::ConstraintTypes])};
+}
 
 ClassicOptions options_of(const Run& run, std::int64_t iteration) {
   const Knobs& knobs = run.facts.knobs;
@@ -82,6 +89,7 @@ std::optional<Homes> place_without_spilling(Progress& p) {
   PlannedProgram& program = p.program();
   ir::PassScope scope(p.run.instruments.passes, "nospill", &program.code().f);
   Homes homes(program.code().f.vregs.size(), -1);
+  std::optional<SourceConstraints> constraints;
   for (const RegFile file : kFileOrder) {
     if (program.vregs(file).empty()) continue;
     bool& is_high = p.high_pressure[ir::index(file)];
@@ -90,7 +98,8 @@ std::optional<Homes> place_without_spilling(Progress& p) {
     std::int64_t most = is_high ? 0 : attempts_without_spilling(knobs, true);
     // Barriers are allocated by a mechanism of their own (source 000 "Per-Class Iteration"): one attempt.
     if (ir::is_barrier(file)) most = std::min<std::int64_t>(most, 1);
-    std::optional<Attempt> best = most > 0 ? attempts_at(p, file, most) : std::nullopt;
+    if (!constraints) constraints.emplace(source_constraints_of(p));
+    std::optional<Attempt> best = most > 0 ? attempts_at(p, *constraints, file, most) : std::nullopt;
     is_high = !best;
     if (is_high) return std::nullopt;
     for (const VRegId v : program.vregs(file)) homes[v.index()] = best->home[v.index()];

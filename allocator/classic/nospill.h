@@ -18,6 +18,9 @@
 
 namespace regduel::allocator {
 
+// The constraints of types 1 to 8 of the planned program.
+[[nodiscard]] SourceConstraints source_constraints_of(Progress& progress);
+
 // Options of an attempt at a file by the knobs of the run; `iteration` is its number.
 [[nodiscard]] ClassicOptions options_of(const Run& run, std::int64_t iteration);
 

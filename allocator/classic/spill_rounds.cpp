@@ -3,6 +3,7 @@
 #include "allocator/classic/spill_rounds.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "allocator/assign/by_source/instruction_walk.h"
@@ -17,15 +18,19 @@ namespace {
 // Rounds of the alternate allocator.
 constexpr int kWalks = 16;
 
-bool is_empty(const ir::PerFile<std::vector<VRegId>>& lists) {
-  return std::ranges::all_of(lists, [](const std::vector<VRegId>& list) { return list.empty(); });
+// Of two attempts at one program: fewer instructions to pin, then less to spill.
+bool is_cheaper(const ClassicAttempt& a, const ClassicAttempt& b) {
+  const auto rank = [](const ClassicAttempt& x) {
+    return std::tuple(!x.attempt.fits, x.attempt.to_pin.size(), x.attempt.spill_cost, x.held_back.size());
+  };
+  return rank(a) < rank(b);
 }
 
 }  // namespace
 
 bool SpillRounds::is_pressure_high() {
   const Run& run = progress_.run;
-  const RoundIndex index(run.facts.f, run.facts.live);
+  const RoundIndex& index = index_.emplace(run.facts.f, run.facts.live);
   bool is_high = false;
   for (const RegFile file : kFileOrder) {
     const std::size_t k = ir::index(file);
@@ -47,8 +52,7 @@ void SpillRounds::find_victims(Found& found) {
     }
   };
   if (progress_.has_program()) return ask(progress_.program().guidance());
-  const RoundIndex index(facts.f, facts.live);
-  SpillGuidance guidance({facts.f, facts.live, index, progress_.costs(), run.budget, facts.model, facts.slots,
+  SpillGuidance guidance({facts.f, facts.live, *index_, progress_.costs(), run.budget, facts.model, facts.slots,
                           progress_.plan.if_spilled, Spilled::of(facts.f, progress_.plan)});
   ask(guidance);
 }
@@ -60,8 +64,7 @@ std::optional<Homes> SpillRounds::run() {
     ir::PassScope scope(run.instruments.passes, "spill_round", &run.facts.f);
     Found found;
     find_victims(found);
-    const bool has_victims = !is_empty(found.victims);
-    if (!has_victims && progress_.has_program())
+    if (progress_.has_program())
       if (auto homes = attempt_all(found)) return homes;
     if (progress_.has_program() && !run.instruments.may("spill-round")) break;
     if (!change_plan(found) && progress_.has_program()) break;
@@ -74,13 +77,13 @@ std::optional<Homes> SpillRounds::run() {
 std::optional<Homes> SpillRounds::run_alternate() {
   const Run& run = progress_.run;
   if (run.facts.knobs[Knob::InstructionWalk] == 0 || !run.instruments.may("instruction-walk")) return std::nullopt;
-  ir::PerFile<std::vector<int>> kept;
+  kept_ = {};
   for (int n = 0; n < kWalks; ++n, ++round_) {
     ir::PassScope scope(run.instruments.passes, "instruction_walk", &run.facts.f);
     if (!progress_.has_program()) progress_.insert_spill_code();
     Found found;
     find_victims(found);
-    if (auto homes = walk_all(found, kept)) return homes;
+    if (auto homes = walk_all(found)) return homes;
     if (!change_plan(found)) break;
     progress_.insert_spill_code();
     scope.made(progress_.program().code().f);
@@ -92,6 +95,7 @@ std::optional<Homes> SpillRounds::run_fallback() {
   const Run& run = progress_.run;
   ir::PassScope scope(run.instruments.passes, "last_fallback", &run.facts.f);
   run.instruments.line("last fallback: everything in memory");
+  kept_ = {};
   progress_.keep_all_in_memory(round_, {});
   progress_.insert_spill_code();
   scope.made(progress_.program().code().f);
@@ -104,28 +108,52 @@ std::optional<Homes> SpillRounds::attempt_all(Found& found) {
   const ProgramFacts& facts = run.facts;
   PlannedProgram& program = progress_.program();
   const Round& round = program.round();
+  const SourceConstraints constraints = source_constraints_of(progress_);
+  const auto num_long_lived = static_cast<std::ptrdiff_t>(progress_.plan.num_long_lived());
   const Spilled spilled = Spilled::of(facts.f, progress_.plan);
   Homes homes(program.code().f.vregs.size(), -1);
   bool all_fit = true;
   for (const RegFile file : kFileOrder) {
     const std::size_t k = ir::index(file);
-    if (program.vregs(file).empty()) continue;
+    const std::span<const VRegId> vregs = program.vregs(file);
+    if (vregs.empty()) continue;
+    Fitting& fitting = fitting_[k];
+    if (found.victims[k].empty() && is_as_before(file)) {
+      for (std::size_t n = 0; n < vregs.size(); ++n) homes[vregs[n].index()] = fitting.homes[n];
+      continue;
+    }
     std::vector<char> candidates;
     if (facts.knobs[Knob::Guidance] != 0)
       candidates = candidates_to_spill(program.code().f, round.live, round.index, file, run.budget, facts.model, spilled.vregs[k]);
     ClassicOptions options = options_of(run, round_);
     options.may_spill = true;
     options.may_leave = candidates;
-    ClassicAttempt attempt = place_all(ClassicFile(round, file), options);
+    options.kept = kept_[k];
+    options.absent = found.victims[k];
+    options.guidance = &program.guidance();
+    const ClassicFile facts_of_file(round, constraints, file);
+    ClassicAttempt attempt = place_all(facts_of_file, options);
+    if (!attempt.attempt.fits && !options.kept.empty()) {
+      options.kept = {};
+      if (ClassicAttempt anew = place_all(facts_of_file, options); is_cheaper(anew, attempt)) attempt = std::move(anew);
+    }
     Attempt& placed = attempt.attempt;
     run.instruments.line("file {}: round {}, used {}, target {}, spills {}, cost {}, held back {}, pins {}", ir::name(file), round_,
                          placed.used, run.budget.limit[k], placed.to_spill.size(), placed.spill_cost, attempt.held_back.size(),
                          placed.to_pin.size());
-    if (placed.fits) show_choices(run, file, round_, placed);
+    for (const VRegId v : placed.to_spill) run.instruments.line("  spills %{}", v.value);
+    if (placed.fits && found.victims[k].empty()) show_choices(run, file, round_, placed);
+    placed.fits = placed.fits && found.victims[k].empty();
     progress_.high_pressure[k] = !placed.fits;
     if (!placed.fits && all_fit) progress_.first_misfit = file;
     all_fit = all_fit && placed.fits;
-    for (const VRegId v : program.vregs(file)) homes[v.index()] = placed.home[v.index()];
+    for (const VRegId v : vregs) homes[v.index()] = placed.home[v.index()];
+    kept_[k].assign(placed.home.begin(), placed.home.begin() + num_long_lived);
+    fitting = {};
+    if (placed.fits) {
+      fitting.vregs.assign(vregs.begin(), vregs.end());
+      for (const VRegId v : vregs) fitting.homes.push_back(placed.home[v.index()]);
+    }
     found.to_spill[k] = std::move(placed.to_spill);
     found.held_back[k] = std::move(attempt.held_back);
     found.to_pin.insert(found.to_pin.end(), placed.to_pin.begin(), placed.to_pin.end());
@@ -133,7 +161,14 @@ std::optional<Homes> SpillRounds::attempt_all(Found& found) {
   return all_fit ? std::optional(std::move(homes)) : std::nullopt;
 }
 
-std::optional<Homes> SpillRounds::walk_all(Found& found, ir::PerFile<std::vector<int>>& kept) {
+bool SpillRounds::is_as_before(RegFile file) const {
+  const std::vector<VRegId>& before = fitting_[ir::index(file)].vregs;
+  if (before.empty() || !std::ranges::equal(progress_.program().vregs(file), before)) return false;
+  const std::vector<char>& is_changed = progress_.program().code().is_changed;
+  return std::ranges::none_of(before, [&](VRegId v) { return v.index() >= is_changed.size() || is_changed[v.index()] != 0; });
+}
+
+std::optional<Homes> SpillRounds::walk_all(Found& found) {
   const Run& run = progress_.run;
   PlannedProgram& program = progress_.program();
   const Round& round = program.round();
@@ -148,7 +183,7 @@ std::optional<Homes> SpillRounds::walk_all(Found& found, ir::PerFile<std::vector
     const AttemptOptions options{.kind = AttemptKind::Evicting,
                                  .threshold = of_knobs.threshold,
                                  .relaxation = of_knobs.relaxation,
-                                 .kept = kept[k],
+                                 .kept = kept_[k],
                                  .absent = found.victims[k]};
     Attempt placed = walk_instructions(allocator, options, progress_.plan.if_spilled);
     const bool fits = placed.fits && found.victims[k].empty();
@@ -157,7 +192,7 @@ std::optional<Homes> SpillRounds::walk_all(Found& found, ir::PerFile<std::vector
     if (!fits && all_fit) progress_.first_misfit = file;
     all_fit = all_fit && fits;
     for (const VRegId v : program.vregs(file)) homes[v.index()] = placed.home[v.index()];
-    kept[k].assign(placed.home.begin(), placed.home.begin() + num_long_lived);
+    kept_[k].assign(placed.home.begin(), placed.home.begin() + num_long_lived);
     found.to_spill[k] = std::move(placed.to_spill);
     found.to_pin.insert(found.to_pin.end(), placed.to_pin.begin(), placed.to_pin.end());
   }

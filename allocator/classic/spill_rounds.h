@@ -1,9 +1,9 @@
 // SPILL: rounds of guidance and attempts, the alternate allocator, and the last fallback.
 //
-//   guidance    for each file: the victims without which a point is over its budget. They leave, the program gets its spill code, and
+//   guidance    for each file: the victims without which a point is over its budget. Before the program has spill code, they leave and
 //               the next round begins
-//   attempts    where guidance names nobody: one attempt a file, in which candidates without a place leave
-//               (candidates_to_spill.h). If every file fits, the rounds end. Who is held back leaves where nobody else does
+//   attempts    one a file, without the victims. Candidates without a place leave too (candidates_to_spill.h). If there are no victims
+//               and every file fits, the rounds end. Who is held back leaves where nobody else does
 //   alternate   with knob 622, after a number of rounds: the instruction walk names who leaves, round by round
 //   fallback    all values in memory, each instruction packed by itself
 //
@@ -45,11 +45,22 @@ class SpillRounds {
   };
   void find_victims(Found& found);
   [[nodiscard]] std::optional<Homes> attempt_all(Found& found);
-  [[nodiscard]] std::optional<Homes> walk_all(Found& found, ir::PerFile<std::vector<int>>& kept);
+  [[nodiscard]] std::optional<Homes> walk_all(Found& found);
   bool spill(const ir::PerFile<std::vector<ir::VRegId>>& vregs);
   bool change_plan(const Found& found);
+  [[nodiscard]] bool is_as_before(ir::RegFile file) const;
+
+  // A file that fits, with homes by vreg. They hold in a later round too, if the file has the same vregs, and spill code has changed
+  // the operands of none: what is inserted for other files makes no two ranges overlap that did not before.
+  struct Fitting {
+    std::vector<ir::VRegId> vregs;  // empty = none
+    std::vector<int> homes;         // of these
+  };
 
   Progress& progress_;
+  ir::PerFile<Fitting> fitting_;
+  ir::PerFile<std::vector<int>> kept_;  // by long-lived vreg: homes in the attempt before
+  std::optional<RoundIndex> index_;  // of the program without spill code
   std::int64_t round_ = 1;
 };
 

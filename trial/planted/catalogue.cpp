@@ -31,6 +31,7 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"classic-defs-of-one-instruction-share", "ranges that begin at one moment do not interfere"},
     {"classic-fails-instead-of-falling-back", "where the rounds of spilling do not end, the allocation fails"},
     {"classic-first-unit-of-a-tuple-tested", "a tuple is placed where its first unit is free"},
+    {"classic-kept-home-unchecked", "an attempt goes on with the homes of the one before, free or not"},
     {"classic-wide-neighbour-occupies-one-unit", "of a tuple that interferes only the first unit is occupied"},
     {"cssa-lost-copy", "the result of a phi becomes one with its operands although it lives on when they change"},
     {"cssa-swap-one-by-one", "the copies of several phis are done one after the other, whoever reads what they write"},
