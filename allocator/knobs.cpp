@@ -59,7 +59,8 @@ constexpr Row kTable[kNumKnobs] = {
      "registers of one bank for sources of one instruction: weighed, filtered in the scan, and moved apart at the end (name ours)"},
     {Knob::RelaxationStep, "RegAllocRelaxationStep", 642, KnobType::Int, 2, 0, 1000, kRelaxation,
      "soft constraints of a vreg, the first of its list, that an attempt leaves out for each attempt before it "
-     "(name ours)", kClassic},
+     "(name ours)",
+     kClassic},
     {Knob::RelaxationCeiling, "RegAllocRelaxationCeiling", 643, KnobType::Int, 4, 0, 1000, kRelaxation,
      "soft constraints at the end of the list that it leaves out besides (name ours). Inert unless knob 641 is on", kClassic},
     {Knob::PreAllocationPriority, "RegAllocPreAllocationPriority", 646, KnobType::Int, 3, 1, 3, kPreAllocation,
@@ -78,7 +79,8 @@ constexpr Row kTable[kNumKnobs] = {
     {Knob::InterferenceThreshold, "RegAllocInterferenceThreshold", 684, KnobType::Int, 50, 0, 1000000,
      "source 000 \"Register Selection\"",
      "a slot whose interference weight is above this counts as congested (name ours). "
-     "The long scan goes by it on the first pass", kClassic},
+     "The long scan goes by it on the first pass",
+     kClassic},
     {Knob::RegisterUsageLevel, "RegisterUsageLevel", -1, KnobType::Int, 0, 0, 10, "source 000 \"Budget Computation\"",
      "--register-usage-level: 0 as many registers as the limit allows ... 10 as few as can be; the real tool's help has it the "
      "other way round"},
@@ -108,19 +110,23 @@ constexpr Row kTable[kNumKnobs] = {
      "vregs that a copy, a tie or a hint joins, and that can share a register, are placed as one; without it each is placed by "
      "itself, and the secondary array has to bring them together"},
     {Knob::MergeCopies, "FatPointMergeCopies", -1, KnobType::Bool, 1, 0, 1, "ours",
-     "vregs that a copy joins, and that live at one time with one value, are one vreg; without it pressure counts them twice", kFatPoint, 0},
+     "vregs that a copy joins, and that live at one time with one value, are one vreg; without it pressure counts them twice",
+     kFatPoint, 0},
     {Knob::Occupancy, "FatPointOccupancy", -1, KnobType::Int, 1, 0, 2, "ours; source 000 \"Occupancy-Aware Budget Model\"",
      "fewer registers where an SM then holds more warps and the budget model says that it pays: 0 off; 1 if all that it takes can "
-     "be computed again; 2 also by spills", kFatPoint, 0},
+     "be computed again; 2 also by spills",
+     kFatPoint, 0},
     {Knob::ConstraintTypes, "FatPointConstraintTypes", -1, KnobType::Int, kDefaultTypes, 0, 0xFFFF,
      "ours; source 000 \"Constraint Types\"",
      "constraints that weigh, a bit a type: 1 << n for type n; 1 << 15 is the secondary array. fatpoint has the types 4 and 9 to "
-     "15 alone", kBoth, 0xFFFF},
+     "15 alone",
+     kBoth, 0xFFFF},
     {Knob::Orders, "FatPointOrders", -1, KnobType::Int, 7, 1, 7, "ours",
      "orders of vregs that attempts take in turn, a bit each: 1 by start, 2 widest first, 4 longest first", kFatPoint},
     {Knob::PackingAttempt, "FatPointPackingAttempt", -1, KnobType::Bool, 1, 0, 1, "ours",
      "an attempt beyond the retry table that drops all wishes and only packs: where none of the table fits, and while more "
-     "registers are used than live at once; where registers spill, fewer of them for the same spill code", kFatPoint},
+     "registers are used than live at once; where registers spill, fewer of them for the same spill code",
+     kFatPoint},
     {Knob::Guidance, "FatPointGuidance", -1, KnobType::Bool, 1, 0, 1, "ours; source 001 \"Spill Guidance Engine\"",
      "the cheapest vregs at points over budget are spilled before an attempt; without it, who must go is whom eviction finds"},
     {Knob::Eviction, "FatPointEviction", -1, KnobType::Bool, 1, 0, 1, "ours",
@@ -128,11 +134,13 @@ constexpr Row kTable[kNumKnobs] = {
     {Knob::SecondChance, "FatPointUnspill", -1, KnobType::Bool, 1, 0, 1, "ours",
      "where spilling has come to a result, all that is spilled goes back to registers at once, and what then finds none leaves "
      "again without guidance; what costs less stays, in weighted bytes moved, remats and copies; not for a program above knob "
-     "FatPointLargeProgram", kFatPoint},
+     "FatPointLargeProgram",
+     kFatPoint},
     {Knob::LowerLimits, "FatPointLowerLimits", -1, KnobType::Int, 0, -1, 8, "ours",
      "where registers spill, so many lower limits are tried as well, and what moves the fewest weighted bytes stays: less spill "
      "code, and less often more of it with more registers; each takes as long as the first. 0: one where no point is over its "
-     "budget and yet something is spilled; -1: not even there", kFatPoint},
+     "budget and yet something is spilled; -1: not even there",
+     kFatPoint},
 };
 
 // Digits, a point, one to six digits: in millionths.

@@ -73,8 +73,7 @@ TEST(Knobs, TheSourcesOwn) {
 
 TEST(Knobs, ByNameAndByNumber) {
   EXPECT_FALSE(Knobs(Owner::Classic).is_set(Knob::InterferenceThreshold));
-  const Knobs k =
-      Knobs::parse(Settings{{"684", "1"}, {"684", "7"}, {"RegAllocFastAllocation", "true"}}, Owner::Classic).value();
+  const Knobs k = Knobs::parse(Settings{{"684", "1"}, {"684", "7"}, {"RegAllocFastAllocation", "true"}}, Owner::Classic).value();
   EXPECT_EQ(k[Knob::InterferenceThreshold], 7);
   EXPECT_TRUE(k.is_set(Knob::InterferenceThreshold));
   EXPECT_EQ(k[Knob::FastAllocation], 1);

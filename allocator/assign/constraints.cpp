@@ -92,7 +92,8 @@ class Builder {
     for (std::size_t place = 0; place < sources_.size(); ++place) {
       const BankSource& a = sources_[place];
       if (is_bound(a.vreg)) continue;
-      const ConstraintType type = f_.vreg(a.vreg).width > 32 ? ConstraintType::ParityExtended : kByPlace[std::min<std::size_t>(place, 2)];
+      const ConstraintType type =
+          f_.vreg(a.vreg).width > 32 ? ConstraintType::ParityExtended : kByPlace[std::min<std::size_t>(place, 2)];
       for (const BankSource& b : sources_)
         if (a.vreg != b.vreg) add(a.vreg, type, weight_at(n), true, b.vreg, b.unit - a.unit);
     }

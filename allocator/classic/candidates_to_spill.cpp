@@ -12,8 +12,7 @@ std::vector<char> candidates_to_spill(const Function& f, const Liveness& live, c
                                       const Budget& budget, const BudgetModel& model, std::int64_t spilled) {
   const std::span<const VRegId> vregs = index.vregs[ir::index(file)];
   const std::int32_t units = budget.allocatable[ir::index(file)].count();
-  const bool is_paired =
-      std::ranges::all_of(vregs, [&](VRegId v) { return f.vreg(v).units() == 2 && f.vreg(v).alignment() == 2; });
+  const bool is_paired = std::ranges::all_of(vregs, [&](VRegId v) { return f.vreg(v).units() == 2 && f.vreg(v).alignment() == 2; });
   // By row: the change of live units there; then how many rows before it trigger.
   std::vector<std::int32_t> rows(2 * static_cast<std::size_t>(live.num_numbered()) + 2, 0);
   for (const VRegId v : vregs)

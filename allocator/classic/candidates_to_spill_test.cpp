@@ -45,8 +45,9 @@ TEST(CandidatesToSpill, ScalesRaiseTheThreshold) {
   const LoweredRound r(4, kFourThenOne);
   EXPECT_THAT(candidates(r, with({{Knob::SpillBitLowRegScale, kKnobOne}})), ElementsAre(0, 0, 0, 0, 0))
       << "all of the budget: only what is over it triggers";
-  EXPECT_THAT(candidates(r, with({{Knob::SpillBitLowRegScale, 0}, {Knob::SpillBitMediumRegScale, 0}, {Knob::SpillBitHighRegScale, 0}})),
-              ElementsAre(1, 1, 1, 1, 1));
+  EXPECT_THAT(
+      candidates(r, with({{Knob::SpillBitLowRegScale, 0}, {Knob::SpillBitMediumRegScale, 0}, {Knob::SpillBitHighRegScale, 0}})),
+      ElementsAre(1, 1, 1, 1, 1));
 }
 
 TEST(CandidatesToSpill, WhatIsSpilledCounts) {

@@ -14,15 +14,15 @@
 namespace regduel::allocator {
 namespace {
 
+using testing::count;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
-using testing::count;
 using testing::kReadInALoop;
 using testing::kSwapInALoop;
 using testing::limits;
 using testing::Lines;
 using testing::program;
+using ::testing::StartsWith;
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 ir::Allocation allocate(std::string_view body, int registers, Settings knobs = {}, ir::Trace* trace = nullptr) {
@@ -37,9 +37,7 @@ std::string pressed(int values) {
   return text + "#" + std::to_string(2 * values) + " exit\n";
 }
 
-TEST(Classic, IsSelectedByItsName) {
-  EXPECT_EQ(make_classic()->name(), "classic");
-}
+TEST(Classic, IsSelectedByItsName) { EXPECT_EQ(make_classic()->name(), "classic"); }
 
 TEST(Classic, WithoutPressureNothingIsSpilled) {
   Lines trace;
@@ -103,8 +101,8 @@ TEST(Classic, ALevelBelowTheDemandGivesWayToTheLimit) {
 }
 
 TEST(Classic, AKnobOfFatPointAloneIsUnknown) {
-  const auto failed =
-      make_classic()->allocate(program(pressed(2)), ir::default_target(), {.limits = limits(8), .knobs = {{"FatPointEviction", "0"}}});
+  const auto failed = make_classic()->allocate(program(pressed(2)), ir::default_target(),
+                                               {.limits = limits(8), .knobs = {{"FatPointEviction", "0"}}});
   ASSERT_FALSE(failed.has_value());
   EXPECT_EQ(failed.error().kind, ir::AllocFailure::Kind::BadKnob);
   EXPECT_THAT(failed.error().message, HasSubstr("FatPointEviction"));

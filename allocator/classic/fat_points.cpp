@@ -147,8 +147,7 @@ class FatPoints {
     for (const Constraint& c : round_.constraints.of(v)) {
       if (c.type != ConstraintType::Range || !c.partner.is_valid()) continue;
       Hint& hint = hint_[c.partner.index()];
-      if (c.weight > hint.weight && unit - c.unit >= 0)
-        hint = {static_cast<std::int16_t>(unit - c.unit), c.weight};
+      if (c.weight > hint.weight && unit - c.unit >= 0) hint = {static_cast<std::int16_t>(unit - c.unit), c.weight};
     }
   }
 
@@ -237,7 +236,8 @@ class FatPoints {
     for (const TemporaryLists::At& at : options_.guidance->temporaries()[v]) {
       if (at.may_vanish) continue;
       const std::uint32_t n = at.number;
-      const Interval moments[] = {{at.while_reading ? read_point(n) : write_point(n), (at.after ? write_point(n) : read_point(n)).next()}};
+      const Interval moments[] = {
+          {at.while_reading ? read_point(n) : write_point(n), (at.after ? write_point(n) : read_point(n)).next()}};
       pressure_.occupied = a_.not_allocatable() | temporaries_->conflicts(moments);
       for (const VRegId other : file_.interference.of(v))
         if (home(other) >= 0 && overlap(moments, range(other)))
@@ -307,9 +307,8 @@ std::vector<VRegId> by_priority(const FileAllocator& a) {
                                ((1u << 20) - 1 - std::min(wide, (1u << 20) - 1));
     entries.push_back({rank, -round.spill_cost[v.index()], v});
   }
-  std::sort(entries.begin(), entries.end(), [](const Entry& x, const Entry& y) {
-    return std::tie(x.rank, x.cost, x.vreg) < std::tie(y.rank, y.cost, y.vreg);
-  });
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& x, const Entry& y) { return std::tie(x.rank, x.cost, x.vreg) < std::tie(y.rank, y.cost, y.vreg); });
   std::vector<VRegId> order;
   order.reserve(entries.size());
   for (const Entry& e : entries) order.push_back(e.vreg);

@@ -49,22 +49,22 @@ struct ClassicFile {
 };
 
 struct ClassicOptions {
-  Relaxation relaxation = {};              // its iteration is the number of the attempt
-  bool may_spill = false;                  // the simple selection; who finds no place leaves
-  std::span<const char> may_leave = {};    // by vreg: 1 = guidance allows to spill it; empty = any
-  int threshold = 50;                      // knob 684
-  bool has_points = true;                  // type 0 weighs
-  const Candidates* candidates = nullptr;  // of pre-allocation
-  std::span<const int> kept = {};               // homes of the attempt that this one goes on from, by long-lived vreg; -1 = none
-  std::span<const ir::VRegId> absent = {};      // ascending: they leave, and need no home
-  SpillGuidance* guidance = nullptr;            // not null: knows the temporaries of vregs that are spilled
+  Relaxation relaxation = {};               // its iteration is the number of the attempt
+  bool may_spill = false;                   // the simple selection; who finds no place leaves
+  std::span<const char> may_leave = {};     // by vreg: 1 = guidance allows to spill it; empty = any
+  int threshold = 50;                       // knob 684
+  bool has_points = true;                   // type 0 weighs
+  const Candidates* candidates = nullptr;   // of pre-allocation
+  std::span<const int> kept = {};           // homes of the attempt that this one goes on from, by long-lived vreg; -1 = none
+  std::span<const ir::VRegId> absent = {};  // ascending: they leave, and need no home
+  SpillGuidance* guidance = nullptr;        // not null: knows the temporaries of vregs that are spilled
   // For a trace: an attempt that does not fit goes on, to say how many registers it takes, and Attempt::placed_by is counted.
   bool counts_on = false;
 };
 
 struct ClassicAttempt {
-  Attempt attempt;                     // its cost: the weight of the copies that remain
-  std::vector<ir::VRegId> held_back;   // have no place, and guidance does not allow to spill them
+  Attempt attempt;                    // its cost: the weight of the copies that remain
+  std::vector<ir::VRegId> held_back;  // have no place, and guidance does not allow to spill them
 };
 
 [[nodiscard]] ClassicAttempt place_all(const ClassicFile& file, const ClassicOptions& options);

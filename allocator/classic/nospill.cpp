@@ -30,8 +30,7 @@ int target_of(const FileAllocator& a) {
 std::optional<Attempt> attempts_at(Progress& progress, const SourceConstraints& constraints, RegFile file, std::int64_t most) {
   const Run& run = progress.run;
   const ClassicFile facts(progress.program().round(), constraints, file);
-  const Candidates candidates =
-      preallocate(facts.allocator, run.facts.modes[ir::index(file)], preallocation_of(run.facts.knobs));
+  const Candidates candidates = preallocate(facts.allocator, run.facts.modes[ir::index(file)], preallocation_of(run.facts.knobs));
   const int target = target_of(facts.allocator);
   Attempt best;
   std::int64_t number = 0;
@@ -59,8 +58,8 @@ std::optional<Attempt> attempts_at(Progress& progress, const SourceConstraints& 
 SourceConstraints source_constraints_of(Progress& progress) {
   const ProgramFacts& facts = progress.run.facts;
   const Round& round = progress.program().round();
-  return {facts.original, round.lowered.f, facts.frequency, round.live, round.constraints,
-          static_cast<std::uint32_t>(facts.knobs[Knob::ConstraintTypes])};
+  return {facts.original, round.lowered.f,   facts.frequency,
+          round.live,     round.constraints, static_cast<std::uint32_t>(facts.knobs[Knob::ConstraintTypes])};
 }
 
 ClassicOptions options_of(const Run& run, std::int64_t iteration) {

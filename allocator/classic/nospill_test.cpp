@@ -33,7 +33,7 @@ TEST(NoSpill, OptionsComeFromTheKnobs) {
   knobs.set(Knob::RelaxationStep, 3, KnobState::Integer);
   knobs.set(Knob::ConstraintTypes, 0xFFFE, KnobState::Integer);
   const ProgramFacts facts(f, ir::default_target(), knobs);
-  const Run run(facts, ir::Limits::of(ir::default_target(), 8));
+  const allocator::Run run(facts, ir::Limits::of(ir::default_target(), 8));
   const ClassicOptions options = options_of(run, 2);
   EXPECT_EQ(options.threshold, 7);
   EXPECT_EQ(options.relaxation.iteration, 2);

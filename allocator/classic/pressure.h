@@ -35,7 +35,8 @@ inline constexpr std::int32_t kHardWeight = 16;
 
 struct Pressure {
   std::array<std::int32_t, ir::kMaxUnits> primary, secondary;
-  ir::UnitSet occupied;  // units that no weight makes free: those of placed vregs that interfere, clobbers, what may not be allocated
+  ir::UnitSet
+      occupied;  // units that no weight makes free: those of placed vregs that interfere, clobbers, what may not be allocated
 
   // Zeroes the entries [0, width) of both.
   void zero(int width) {

@@ -71,7 +71,7 @@ TEST(Pressure, ParityGoesByTheBanksOfTheTarget) {
 
 TEST(Pressure, CustomTypesGoByTheTarget) {
   ir::Target machine = ir::default_target();
-  machine.custom_constraints = {{.operation = "mma", .type = 9, .registers = {ir::RegFile::R, 4, 2}, .step = 2, .weight = 7}};
+  machine.custom_constraints = {{9, "mma", {ir::RegFile::R, 4, 2}, 2, 7}};
   EXPECT_THAT(primary_of(constraint(ConstraintType::Custom9, 70), 0, {}, machine), ElementsAre(0, 0, 70, 0, 70, 0, 0, 0))
       << "the weight is the target's, above that of hard constraints";
   EXPECT_THAT(primary_of(constraint(ConstraintType::Custom9, 7), 1, {}, machine), ElementsAre(0, 0, 0, 0, 0, 0, 0, 0));

@@ -21,8 +21,8 @@ namespace regduel::allocator {
 struct Scan {
   const Pressure& pressure;
   Geometry geometry;
-  int start = 0;    // the first unit that is looked at
-  int ceiling = 0;  // the footprint ends at or below it
+  int start = 0;       // the first unit that is looked at
+  int ceiling = 0;     // the footprint ends at or below it
   int threshold = 50;  // knob 684
 };
 

@@ -121,8 +121,7 @@ class Builder {
       if (is_bound(v) || affinities_.of(v).empty() || first_kept(v) != 0) continue;
       for (const Constraint& c : affinities_.of(v)) {
         if (c.type != ConstraintType::Range || f_.vreg(c.partner).fixed.is_valid()) continue;
-        if (const int kept = first_kept(c.partner); kept > 0)
-          add(v, ConstraintType::BelowPoint, c.weight, true, {}, kept - c.unit);
+        if (const int kept = first_kept(c.partner); kept > 0) add(v, ConstraintType::BelowPoint, c.weight, true, {}, kept - c.unit);
       }
     }
   }

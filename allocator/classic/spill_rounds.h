@@ -60,7 +60,7 @@ class SpillRounds {
   Progress& progress_;
   ir::PerFile<Fitting> fitting_;
   ir::PerFile<std::vector<int>> kept_;  // by long-lived vreg: homes in the attempt before
-  std::optional<RoundIndex> index_;  // of the program without spill code
+  std::optional<RoundIndex> index_;     // of the program without spill code
   std::int64_t round_ = 1;
 };
 

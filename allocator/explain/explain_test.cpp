@@ -284,8 +284,7 @@ ir::Function random_program(std::uint64_t seed, int vregs) {
 
 TEST(Explain, AgreesWithTheAllocationAndChangesNothing) {
   const auto fatpoint = make_fatpoint();
-  const std::vector<std::vector<std::pair<std::string, std::string>>> settings = {
-      {}, {{"641", "1"}}, {{"FatPointChains", "0"}}};
+  const std::vector<std::vector<std::pair<std::string, std::string>>> settings = {{}, {{"641", "1"}}, {{"FatPointChains", "0"}}};
   std::set<StepKind> kinds;
   std::set<UnitReason> reasons;
   std::set<Spiller> spillers;

@@ -360,8 +360,7 @@ TEST(Preallocation, HomesAreFreeOfHardConflict) {
 TEST(PreallocationKnobs, AreNoWayAroundHardConflicts) {
   const ir::Function f = program(testing::kClass);
   for (const char* priority : {"1", "2", "3"})
-    for (int registers = 3; registers <= 6; ++registers)
-      allocate_with(*make_classic(), f, limits(registers), {{"646", priority}});
+    for (int registers = 3; registers <= 6; ++registers) allocate_with(*make_classic(), f, limits(registers), {{"646", priority}});
 }
 
 }  // namespace
