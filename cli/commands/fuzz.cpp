@@ -153,7 +153,9 @@ int fuzz_command(const Options& o) {
                c.gaps.empty() ? "" : ", " + counted(r.observed.size(), "observation"),
                r.suppressed > 0 ? fmt::format(" ({} suppressed)", counted(r.suppressed, "more case")) : "",
                r.is_interrupted ? " (interrupted)" : "", r.seconds, rate);
-    if (!c.is_mix) fmt::print("corpus: {} that show {}\n", counted(r.inputs, "input"), counted(r.features, "feature"));
+    if (!c.is_mix)
+      fmt::print("corpus: {} that {} {}\n", counted(r.inputs, "input"), r.inputs == 1 ? "shows" : "show",
+                 counted(r.features, "feature"));
     if (!c.db.empty()) fmt::print("{}: {}\n", c.db, r.totals);
   }
   return !r.found.empty() ? kExitFinding : is_harness_broken ? kExitInternal : 0;

@@ -63,8 +63,9 @@ function whyNoDetail() {
 
 function detailParts(d) {
   const made = d.allocations.filter((a) => a.program);
-  const first = made.find((a) => comparison && a.allocator === reference) ?? made[0], second = made.find((a) => comparison && a.allocator === production && a !== first);
-  const state = { allocator: first?.allocator, beside: second?.allocator ?? "", file: Object.keys(d.pressure)[0] ?? "R", vreg: (d.vregs.find((v) => v.step && d3.sum(v.step.primary) + d3.sum(v.step.secondary) > 0) ?? d.vregs.find((v) => v.step) ?? d.vregs[0])?.vreg ?? null };
+  // Of a comparison both sides beside each other, where both are made again.
+  const older = made.find((a) => comparison && a.allocator === reference), newer = made.find((a) => comparison && a.allocator === production);
+  const state = { allocator: (older ?? newer ?? made[0])?.allocator, beside: older && newer ? newer.allocator : "", file: Object.keys(d.pressure)[0] ?? "R", vreg: (d.vregs.find((v) => v.step && d3.sum(v.step.primary) + d3.sum(v.step.secondary) > 0) ?? d.vregs.find((v) => v.step) ?? d.vregs[0])?.vreg ?? null };
   const one = () => made.find((a) => a.allocator === state.allocator), other = () => made.find((a) => a.allocator === state.beside && a.allocator !== state.allocator);
   const pressure = el("div", {}), ranges = el("div", {}), sides = el("div", {}), spilled = el("div", {}), vreg = el("div", {});
   const fill = (...parts) => {
