@@ -105,10 +105,12 @@ TEST_F(Cli, SpillStatisticsInTheLinesOfPtxas) {
   EXPECT_GT(stores, 0);
   EXPECT_EQ(s["statistics"]["LSpillB"], stores);
   EXPECT_THAT(r.out, HasSubstr(fmt::format("] [LSpillB={}] [LRefillB={}], [SSpillB=0], ", stores, loads)));
-  EXPECT_THAT(r.out,
-              EndsWith(fmt::format("\nregduel info    : Function properties for spill\n    {} bytes stack frame, {} bytes spill "
-                                   "stores, {} bytes spill loads\n",
-                                   frame, stores, loads)));
+  EXPECT_THAT(r.out, EndsWith(fmt::format(
+                         "\nregduel info    : Overriding maximum register limit 256 for 'spill' with  4 of maxrregcount option\n"
+                         "regduel info    : Function properties for spill\n    {} bytes stack frame, {} bytes spill "
+                         "stores, {} bytes spill loads\n"
+                         "regduel info    : Used 4 registers, used 0 barriers, {} bytes cumulative stack size\n",
+                         frame, stores, loads, frame)));
   EXPECT_EQ(r.err,
             fmt::format("regduel warning : Registers are spilled to local memory in function 'spill', {} bytes spill stores, "
                         "{} bytes spill loads\n",

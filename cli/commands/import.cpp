@@ -79,8 +79,8 @@ std::map<std::string, std::size_t> unknown_opcodes(const std::vector<Program>& p
       if (i.op != ir::Op::Named || text.empty() || text.starts_with("abi.")) continue;  // abi.entry is the reader's own
       const ir::ptx::Opcode opcode(text);
       const bool is_access = opcode.root() == "ld" || opcode.root() == "st";
-      const bool is_known = ir::ptx::classify(opcode, false).is_known &&
-                            (!is_access || std::all_of(opcode.parts.begin() + 1, opcode.parts.end(), is_part_of_access));
+      const bool is_known =
+          opcode.info.is_known && (!is_access || std::all_of(opcode.parts.begin() + 1, opcode.parts.end(), is_part_of_access));
       if (!is_known) ++unknown[std::string(text)];
     }
   return unknown;
