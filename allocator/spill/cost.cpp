@@ -25,7 +25,9 @@ std::vector<std::int64_t> spill_moves(const ir::Function& in, const ir::Cfg& cfg
                                       const std::vector<std::int64_t>& block_frequency, std::span<const Location> if_spilled) {
   std::vector<std::int64_t> moves(in.vregs.size(), 0);
   for (const ir::BlockId b : cfg.reverse_postorder()) {
-    const std::int64_t frequency = REGDUEL_PLANTED("fatpoint-loss-loops-look-cold") ? 1 : block_frequency[b.index()];
+    std::int64_t frequency = block_frequency[b.index()];
+    if (REGDUEL_PLANTED("fatpoint-loss-loops-look-cold"))
+      frequency = std::max<std::int64_t>(1, 10'000 / std::max<std::int64_t>(1, frequency));
     for (const ir::Inst& inst : in.insts_of(b)) {
       const std::span<const ir::Operand> ops = in.operands_of(inst);
       const bool is_guarded = ir::is_guarded(ops);

@@ -37,6 +37,21 @@ std::int64_t microseconds_of(const ir::Allocator& allocator, const duel::Case& i
   return (processor_nanoseconds() - start + 999) / 1000;
 }
 
+ir::AllocOptions options_for(const ir::Allocator& allocator, const duel::Case& input) {
+  ir::AllocOptions options;
+  options.limits = input.limits;
+  options.knobs = duel::known_to(allocator, input.knobs);
+  return options;
+}
+
+std::optional<std::int64_t> cost_once(const ir::Allocator& allocator, const duel::Case& input, Cost cost,
+                                      const ir::AllocOptions& options) {
+  if (cost == Cost::Microseconds) return microseconds_of(allocator, input, options);
+  const duel::HeapPeak heap;
+  const auto allocation = allocator.allocate(input.program, *input.target, options);
+  return heap.bytes();
+}
+
 std::optional<UsualCost> measured(const ir::Allocator& allocator, Cost cost) {
   const auto least = duel::parse_case(kLeastProgram, "the least program");
   REGDUEL_CHECK(least.has_value(), "the least program is none");
@@ -47,7 +62,7 @@ std::optional<UsualCost> measured(const ir::Allocator& allocator, Cost cost) {
   for (std::uint64_t k = 0; k < kUsualPrograms; ++k) {
     duel::Case input = duel::standard_case(kUsualSeed, k, one);
     input.knobs.clear();
-    if (const auto all = cost_of(allocator, input, cost))
+    if (const auto all = cost_once(allocator, input, cost, options_for(allocator, input)))
       each.push_back(static_cast<double>(std::max<std::int64_t>(0, *all - *base)) /
                      static_cast<double>(input.program.insts.size()));
   }
@@ -74,15 +89,9 @@ std::optional<UsualCost> usual_cost(const ir::Allocator& allocator, Cost cost) {
 }
 
 std::optional<std::int64_t> cost_of(const ir::Allocator& allocator, const duel::Case& input, Cost cost, ir::Fuel* fuel) {
-  ir::AllocOptions options;
-  options.limits = input.limits;
-  options.knobs = duel::known_to(allocator, input.knobs);
+  ir::AllocOptions options = options_for(allocator, input);
   options.fuel = fuel;
-  if (cost == Cost::HeapBytes) {
-    const duel::HeapPeak heap;
-    const auto allocation = allocator.allocate(input.program, *input.target, options);
-    return heap.bytes();
-  }
+  if (cost == Cost::HeapBytes) return cost_once(allocator, input, cost, options);
   // Each time with the same fuel.
   const ir::Fuel whole = fuel != nullptr ? *fuel : ir::Fuel();
   std::int64_t least = INT64_MAX;

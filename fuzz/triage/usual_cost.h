@@ -2,7 +2,8 @@
 //
 // The measure is a line: `base` is what a program of one instruction takes, `each` the median over the first kUsualPrograms of the
 // standard mix of what an instruction takes beyond it. These programs are always the same. Memory is that of HeapPeak, which is the
-// same each time but for what malloc rounds up; time is that of the processor, the least of kTimings, and depends on the machine.
+// same each time but for what malloc rounds up; time is that of the processor and depends on the machine. A median needs no more than one
+// measurement of each program; of one case time is the least of kTimings.
 //
 // Tested by usual_cost_test.cpp.
 #pragma once
@@ -28,7 +29,7 @@ struct UsualCost {
   double base = 0, each = 0;
   [[nodiscard]] double of(std::size_t instructions) const { return base + each * static_cast<double>(instructions); }
 };
-// Found once in a process. nullopt where nothing counts it (heap_use.h), or the allocator makes none of the programs.
+// Found once in a process, and known in processes that are forked from it. nullopt where nothing counts it (heap_use.h), or the allocator makes none of the programs.
 [[nodiscard]] std::optional<UsualCost> usual_cost(const ir::Allocator& allocator, Cost cost);
 
 // Of one allocation of the case, whether it succeeds or not; of time the least of kTimings.

@@ -82,7 +82,8 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
 
 constexpr std::array kLosses = std::to_array<PlantedBug>({
     {"fatpoint-loss-cold-refills", "outside loops no refilled value is used twice", "fatpoint/briggs:spill_load_bytes>=2"},
-    {"fatpoint-loss-loops-look-cold", "spill costs do not know how often a block runs", "fatpoint/briggs:weighted_spill_bytes>=4"},
+    {"fatpoint-loss-loops-look-cold", "the more often a block runs, the cheaper its refills look",
+     "fatpoint/briggs:weighted_spill_bytes>=2"},
     {"fatpoint-loss-memory-too-soon", "everything goes to memory where the first attempt finds no room",
      "fatpoint/briggs:weighted_spill_bytes>=4"},
     {"fatpoint-loss-nothing-is-recomputed", "constants are stored and refilled", "fatpoint/briggs:weighted_spill_bytes>=4"},
