@@ -282,7 +282,8 @@ TEST_F(Cli, AnImpossibleLimit) {
         "!line \"a.cu\" 12:3\n    #1 exit\n");
   for (const char* with : {"fatpoint", "briggs"}) {
     const std::string text =
-        "Register allocation failed with register count of '3'. Compile the program with a higher register target\n";
+        "Register allocation failed with register count of '3'. Compile the program with a higher register target; 4 registers "
+        "would do\n";
     EXPECT_EQ(run(fmt::format("alloc --regs 3 --with {} wide.rir", with)).err, "wide.rir: @wide: #0: " + text);
     EXPECT_EQ(run(fmt::format("alloc --regs 3 --with {} line.rir", with)).err, "line.rir: @wide: #0 at a.cu:12:3: " + text);
   }

@@ -203,7 +203,7 @@ TEST_F(Cli, OddValues) {
   write("twice.rir", "rir 1\n" + function + function);
   expect_complaint("alloc twice.rir", "twice.rir: error: @f is there twice");
   write("twice.ptx", ".version 8.0\n.target sm_90\n.entry f() { ret; }\n.entry f() { ret; }\n");
-  expect_complaint("alloc twice.ptx", "twice.ptx: error: @f is there twice");
+  expect_complaint("alloc twice.ptx", "twice.ptx:4:8: error: the function 'f' has a body already");
   write("knob.rir", "// knob: briggs-max-rounds=x\n" + read_file(path("a.rir")).value());
   for (const char* command : {"reduce knob.rir -o x.rir", "bisect knob.rir", "fuzz --runs 1 --seeds knob.rir"})
     expect_complaint(command, "knob.rir: error: ");

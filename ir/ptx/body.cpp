@@ -212,7 +212,7 @@ bool Parser::instruction() {
   } else {
     s.opcode = &opcodes_.find(opcode.text);
   }
-  is_call_ = s.opcode->kind == Opcode::Kind::Call;
+  opcode_ = s.opcode;
   operands_.clear();
   if (!tok().is(';')) {
     do {

@@ -40,7 +40,7 @@ bool Parser::group(Value& v, Value::Kind kind, char close) {
 bool Parser::operand(Value& v) {
   v.at = offset(tok());
   if (tok().is('[')) return address(v);
-  if (tok().is('(')) return is_call_ ? group(v, Value::Kind::List, ')') : scalar_constant(v);
+  if (tok().is('(')) return opcode_->kind == Opcode::Kind::Call ? group(v, Value::Kind::List, ')') : scalar_constant(v);
   if (tok().is('{') ? !group(v, Value::Kind::Vector, '}') : !simple(v)) return false;
   if (!tok().is('|')) return true;
   next();
@@ -161,7 +161,10 @@ bool Parser::word(Value& v) {
     if (t.text[0] == '%' && element < 0 && is_special_register(t.text)) {
       v.flags |= Value::kSpecial;
     } else if (element < 0) {
-      // A label, or what the module declares later.
+      // A label, or what the module declares later, which only few instructions name by a register's name.
+      using enum Opcode::Kind;
+      if (t.text[0] == '%' && opcode_->kind != Bra && opcode_->kind != Brx && opcode_->kind != Call)
+        return fail(t, fmt::format("the register '{}' is not declared", t.text));
       locals_.push_back(v);
       locals_.back().index = scopes_.innermost();
     }

@@ -83,8 +83,8 @@ class Parser : TokenReader {
   NameTable bodies_;                              // names of functions with a body
   std::vector<ModuleRegister> module_registers_;  // of old PTX: each function has its own
   FunctionSyntax f_;
-  bool is_call_ = false;  // the instruction at hand
-  int line_ = -1;         // of the statements to come, among those of f_
+  const Opcode* opcode_ = nullptr;  // of the instruction at hand
+  int line_ = -1;                   // of the statements to come, among those of f_
   NameScopes scopes_;
   std::vector<Value> scratch_;     // elements of groups that are open
   std::vector<Value> operands_;    // of the instruction at hand
