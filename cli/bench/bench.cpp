@@ -34,7 +34,7 @@
 namespace regduel::cli {
 namespace {
 
-constexpr std::string_view kFatPoint = "fatpoint";
+constexpr std::string_view kFatPoint = "fatpoint", kClassic = "classic";
 constexpr std::string_view kDuels = "duels", kBred = "duels/bred", kLayers = "layers";
 
 constexpr int kBredPerDuel = 10;  // bred inputs for each case of the standard mix: they are smaller
@@ -220,6 +220,7 @@ class Bench {
  public:
   explicit Bench(const BenchOptions& o) : o_(o), filter_(o.filter) {
     for (const ir::Allocator* a : duel::all_duelists()) add_row(a->name(), false, std::make_unique<MeasuredAllocator>(*a));
+    add_row(kClassic, false, std::make_unique<MeasuredAllocator>(*duel::find_allocator(kClassic)));
     for (const oracles::Judge* j : oracles::judges()) add_row(j->name(), true, std::make_unique<MeasuredJudge>(j));
     add_row(kAllJudges, true, std::make_unique<MeasuredJudge>(nullptr));
     for (std::size_t k = 0; k < o.sizes.size() && !measured_.empty(); ++k) {
