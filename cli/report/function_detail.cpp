@@ -139,23 +139,6 @@ std::vector<ir::RegFile> files_of(const LiveMap& live) {
   return files;
 }
 
-Json spilled_json(const Function& before, const Function& after) {
-  Json list = Json::array();
-  for (const SpilledValue& v : spilled_values(before, after))
-    list.push_back({{"vreg", v.vreg.is_valid() ? Json(v.vreg.value) : Json(nullptr)},
-                    {"name", v.name},
-                    {"source", v.source},
-                    {"stores", v.stores},
-                    {"refills", v.refills},
-                    {"remats", v.remats},
-                    {"store_bytes", v.store_bytes},
-                    {"load_bytes", v.load_bytes},
-                    {"weighted_bytes", v.weighted_bytes},
-                    {"depth", v.depth},
-                    {"registers", v.registers}});
-  return list;
-}
-
 // What an allocation made again can be held against: the measures that don't depend on the machine.
 Json measures_json(const duel::Bout& bout) {
   if (!bout.program) return nullptr;
@@ -312,7 +295,7 @@ void add_program(Json& a, const Function& before, const Function& program, Place
     of_files[std::string(ir::name(file))] = {{"pressure", after.pressure(file)},
                                              {"ranges", ranges_json(after, file, program, placement)}};
   a["files"] = std::move(of_files);
-  a["spilled"] = spilled_json(before, program);
+  a["spilled"] = json_of(spilled_values(before, program));
 }
 
 }  // namespace

@@ -139,8 +139,11 @@ class Worker {
       current_.begin(index, bytes);
       clear_edges();
       if (!before) before.emplace(input.program, *input.target);
-      const duel::Duel duel = duel::duel(
-          *before, {.duelists = options_.duelists, .limits = input.limits, .knobs = input.knobs, .metamorphic = metamorphic});
+      const duel::Duel duel = duel::duel(*before, {.duelists = options_.duelists,
+                                                   .limits = input.limits,
+                                                   .knobs = input.knobs,
+                                                   .metamorphic = metamorphic,
+                                                   .callees = input.callees});
       current_.end();
       sums.tally.add(input, duel);
       const bool fails = duel.verdict() == oracles::Verdict::Fail;

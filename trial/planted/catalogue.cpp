@@ -27,6 +27,12 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
      "a refill is left out where its register holds the value on the first path that leads there"},
     {"briggs-remat-of-a-memory-read", "a load from memory that others write is done again later"},
     {"briggs-two-defs-share", "two defs of one instruction get one register"},
+    {"classic-chain-walked-for-its-first-member", "an alias chain is placed by the interference of its first member alone"},
+    {"classic-defs-of-one-instruction-share", "ranges that begin at one moment do not interfere"},
+    {"classic-fails-instead-of-falling-back", "where the rounds of spilling do not end, the allocation fails"},
+    {"classic-first-unit-of-a-tuple-tested", "a tuple is placed where its first unit is free"},
+    {"classic-kept-home-unchecked", "an attempt goes on with the homes of the one before, free or not"},
+    {"classic-wide-neighbour-occupies-one-unit", "of a tuple that interferes only the first unit is occupied"},
     {"cssa-lost-copy", "the result of a phi becomes one with its operands although it lives on when they change"},
     {"cssa-swap-one-by-one", "the copies of several phis are done one after the other, whoever reads what they write"},
     {"fatpoint-best-homes-overwritten", "an attempt that is not the best overwrites the homes of the best"},
@@ -104,6 +110,9 @@ std::vector<const ir::Allocator*> duelists_against(std::span<const std::string> 
   };
   std::vector<const ir::Allocator*> duelists;
   if (has(nullptr)) duelists.assign(duel::all_duelists().begin(), duel::all_duelists().end());
+  for (const std::string& name : duel::names_on_request())
+    if (std::ranges::any_of(bugs, [&](const std::string& bug) { return bug.starts_with(name + "-"); }))
+      duelists.push_back(duel::find_allocator(name));
   for (const passes::Pass* pass : passes::passes())
     for (const ir::Allocator* a : duel::all_duelists())
       if (has(pass)) duelists.push_back(duel::find_allocator(fmt::format("{}+{}", pass->name(), a->name())));

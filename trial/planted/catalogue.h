@@ -26,8 +26,8 @@ struct PlantedBug {
 [[nodiscard]] const PlantedBug* find_planted_bug(std::string_view name);
 // The pass that has it; null where it is an allocator.
 [[nodiscard]] const passes::Pass* pass_with(std::string_view bug);
-// The duelists whose results the bugs can spoil: all duelists where one of the bugs is an allocator's, and each pass with one of
-// the bugs before each duelist.
+// The duelists whose results the bugs can spoil: all duelists where one of the bugs is an allocator's, that allocator where it takes
+// part on request only, and each pass with one of the bugs before each duelist.
 [[nodiscard]] std::vector<const ir::Allocator*> duelists_against(std::span<const std::string> bugs);
 // Whether this build has them.
 [[nodiscard]] bool has_planted_bugs();

@@ -62,6 +62,7 @@ TEST(Catalogue, ABugOfAPassIsHuntedWithThePassInFront) {
   };
   using Names = std::vector<std::string>;
   EXPECT_EQ(names({"fatpoint-tie-dropped"}), duel::allocator_names());
+  EXPECT_EQ(names({"classic-first-unit-of-a-tuple-tested"}), (Names{"fatpoint", "briggs", "classic"}));
   EXPECT_EQ(names({"copyprop-whatever"}), (Names{"copyprop+fatpoint", "copyprop+briggs"}));
   EXPECT_EQ(names({"copyprop-whatever", "briggs-two-defs-share"}),
             (Names{"fatpoint", "briggs", "copyprop+fatpoint", "copyprop+briggs"}));
@@ -88,16 +89,18 @@ TEST(Catalogue, EachLossHasItsGap) {
 }
 
 TEST(Catalogue, IsSortedAndLargeEnough) {
-  int fatpoint = 0, briggs = 0;
+  int fatpoint = 0, classic = 0, briggs = 0;
   for (std::size_t k = 0; k < planted_bugs().size(); ++k) {
     const std::string_view name = planted_bugs()[k].name;
     if (k > 0) {
       EXPECT_LT(planted_bugs()[k - 1].name, name);
     }
     fatpoint += name.starts_with("fatpoint-") ? 1 : 0;
+    classic += name.starts_with("classic-") ? 1 : 0;
     briggs += name.starts_with("briggs-") ? 1 : 0;
   }
   EXPECT_GE(fatpoint, 15);
+  EXPECT_GE(classic, 5);
   EXPECT_GE(briggs, 10);
   EXPECT_EQ(find_planted_bug("fatpoint-is-perfect"), nullptr);
 }

@@ -32,17 +32,17 @@ const nameOf = (k) => {
   const p = cases.program[k];
   return programs.name[p] === "generated" ? programs.source[p].replace(/, seed (\d+), case (\d+)$/, " $1/$2") : programs.name[p];
 };
-// No allocation without spills has fewer registers, nor fewer than an operand that is fixed to the highest one; none with spills needs more than
-// the limit.
-const boundOf = (k) => {
+// What is live at one point, or the highest register that an operand is fixed to, at most the limit. No bound: values that are equal may share a
+// register, and what is computed again needs none.
+const maxLiveOf = (k) => {
   const live = cases.max_live[k], limit = cases.limit[k];
   if (live === null) return null;
-  const bound = Math.max(live, programs.fixed[cases.program[k]] ?? 0);
-  return limit === null ? bound : Math.min(bound, limit);
+  const most = Math.max(live, programs.fixed[cases.program[k]] ?? 0);
+  return limit === null ? most : Math.min(most, limit);
 };
 const registerGap = (k, allocator) => {
-  const used = figure(k, allocator, "registers"), bound = boundOf(k);
-  return used === null || bound === null ? null : used - bound;
+  const used = figure(k, allocator, "registers"), live = maxLiveOf(k);
+  return used === null || live === null ? null : used - live;
 };
 // What refills move beyond the fewest bytes that any allocation moves; null where no such bound is known.
 const refillGap = (k, allocator) => {

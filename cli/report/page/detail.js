@@ -16,7 +16,7 @@ function casePage(k) {
       `${texts[cases.limits[k]]}; MaxLive ${cases.max_live[k] ?? "unknown"}${knobsText(k)}${comparison ? "" : `; run ${report.runs[cases.run[k]].id}`}`),
     table("Figures", sides.length === 2 ? ["measure", ...sides.map(nick), "change", ...names.slice(2).map(nick)] : ["measure", ...names.map(nick)], [
       row("verdict", (a) => el("span", { class: figure(k, a, "verdict") }, figure(k, a, "verdict") + (reasonOf(k, a) ? `: ${reasonOf(k, a)}` : ""))),
-      row("registers beyond the bound", (a) => registerGap(k, a)),
+      row("registers beyond MaxLive", (a) => registerGap(k, a)),
       ...(cases.fewest_refill_bytes[k] === null ? [] : [row(`spill load bytes beyond Belady\u2019s bound of ${count(cases.fewest_refill_bytes[k])}`, (a) => refillGap(k, a))]),
       ...Object.entries(measures).map(([m, title]) => row(title, (a) => figure(k, a, m))),
       row("occupancy, percent", (a) => figure(k, a, "occupancy_percent"))]),
