@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "allocator/assign/by_source/preallocation.h"
+#include "allocator/classic/preallocation.h"
 #include "allocator/assign/retry.h"
 #include "allocator/program/names.h"
 

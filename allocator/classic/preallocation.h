@@ -40,7 +40,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "allocator/assign/by_source/candidates.h"
+#include "allocator/classic/candidates.h"
 #include "allocator/assign/file_allocator.h"
 #include "allocator/program/mode.h"
 
