@@ -35,8 +35,8 @@ enum class AttemptKind : std::uint8_t { OfTable, Barrier, Packing, Evicting };
 struct AttemptOptions {
   Order order = Order::ByStart;
   AttemptKind kind = AttemptKind::OfTable;
-  bool counts_choices = false;             // Attempt::placed_by is wanted
-  bool bank_aware = false;                 // knob 641: the bank filter, and moves against conflicts
+  bool counts_choices = false;                    // Attempt::placed_by is wanted
+  bool bank_aware = false;                        // knob 641: the bank filter, and moves against conflicts
   int ceiling = std::numeric_limits<int>::max();  // the attempt ends, and does not fit, once it needs more units
   // If it may spill: homes of an earlier round by vreg, for the first vregs only, -1 = none. A vreg keeps its home if that is free.
   std::span<const int> kept = {};

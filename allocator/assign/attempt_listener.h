@@ -68,7 +68,8 @@ class AttemptListener {
  public:
   virtual ~AttemptListener() = default;
 
-  virtual void begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round, std::int64_t number) = 0;
+  virtual void begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round,
+                             std::int64_t number) = 0;
   virtual void end_attempt(const Attempt& result) = 0;
   // True if the listener wants to see steps of a class with these members.
   [[nodiscard]] virtual bool is_about(std::span<const ir::VRegId> members) const = 0;

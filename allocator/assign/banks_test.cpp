@@ -16,7 +16,6 @@ namespace {
 using ::testing::ElementsAre;
 using testing::LoweredRound;
 
-
 Attempt attempt(const LoweredRound& s, AttemptOptions options = {}) {
   options.bank_aware = true;
   return assign(FileAllocator(s.round, ir::RegFile::R), options);

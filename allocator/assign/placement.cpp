@@ -145,8 +145,7 @@ void Placement::weigh(std::span<const VRegId> members) {
     for (const Constraint& c : round_.constraints.of(v)) {
       const bool is_range = c.type == ConstraintType::Range;
       if (is_range && !round_.has_affinity) continue;
-      if (const auto target = target_of(c))
-        arrays_.add(c, *target, is_range ? width_ : rules_.array_width, round_.target);
+      if (const auto target = target_of(c)) arrays_.add(c, *target, is_range ? width_ : rules_.array_width, round_.target);
     }
 }
 
@@ -268,24 +267,23 @@ void Placement::show_step(StepKind kind, std::span<const VRegId> members, std::s
                           int unit, const StepDetails& details) {
   if (!options_.listener->is_about(members)) return;
   weigh(members);
-  options_.listener->step(
-      kind,
-      {.allocator = a_,
-       .occupancy = occupancy_,
-       .arrays = arrays_,
-       .home = result_.home,
-       .members = members,
-       .range = range,
-       .geometry = geometry,
-       .used = used_,
-       .ceiling = kind == StepKind::AboveLimit ? width_ : a_.limit(),
-       .weights = options_.has_weights(),
-       .bank_aware = options_.bank_aware,
-       .by_bank = taken_banks_ != 0 ? filtered_by_bank(geometry) : UnitSet(),
-       .bank_ceiling = std::min(kind == StepKind::AboveLimit ? width_ : a_.limit(), needed_anyhow()),
-       .primary_at = [&](int u) { return u < rules_.array_width ? arrays_.primary(u) : 0; },
-       .target_of = [&](const Constraint& c) { return target_of(c); }},
-      unit, details);
+  options_.listener->step(kind,
+                          {.allocator = a_,
+                           .occupancy = occupancy_,
+                           .arrays = arrays_,
+                           .home = result_.home,
+                           .members = members,
+                           .range = range,
+                           .geometry = geometry,
+                           .used = used_,
+                           .ceiling = kind == StepKind::AboveLimit ? width_ : a_.limit(),
+                           .weights = options_.has_weights(),
+                           .bank_aware = options_.bank_aware,
+                           .by_bank = taken_banks_ != 0 ? filtered_by_bank(geometry) : UnitSet(),
+                           .bank_ceiling = std::min(kind == StepKind::AboveLimit ? width_ : a_.limit(), needed_anyhow()),
+                           .primary_at = [&](int u) { return u < rules_.array_width ? arrays_.primary(u) : 0; },
+                           .target_of = [&](const Constraint& c) { return target_of(c); }},
+                          unit, details);
 }
 
 void Placement::show_room(StepKind kind, VRegId v, int unit, std::int64_t room_cost) {

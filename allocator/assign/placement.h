@@ -91,7 +91,7 @@ class Neighbours {
 
 // Differences between the two kinds of attempt in weights and scans.
 struct PlacementRules {
-  int array_width = 0;       // entries of the primary array that are written
+  int array_width = 0;  // entries of the primary array that are written
 };
 
 class Placement {
@@ -241,7 +241,7 @@ class Placement {
   const int width_;
   Occupancy occupancy_;
   PressureArrays arrays_;
-  std::uint64_t taken_banks_ = 0;             // banks of co-operands of the members weighed last
+  std::uint64_t taken_banks_ = 0;  // banks of co-operands of the members weighed last
   UnitSet used_;
   int highest_ = 0;
   std::optional<Neighbours> neighbours_;  // if the attempt may spill, or with banks

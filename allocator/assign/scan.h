@@ -16,8 +16,8 @@ struct ScanRequest {
   const PressureArrays& arrays;
   const UnitSet& forbidden;  // hard conflicts and units that are not allocatable
   Geometry geometry;
-  int ceiling = 0;          // the footprint ends at or below it
-  int start = 0;            // nothing below it is looked at
+  int ceiling = 0;  // the footprint ends at or below it
+  int start = 0;    // nothing below it is looked at
 };
 
 // Least primary, then least secondary weight, the lowest unit among equals. -1 if none is free. Cost: O(ceiling), and where only

@@ -27,10 +27,10 @@
 #include <vector>
 
 #include "allocator/assign/attempt.h"
-#include "allocator/classic/candidates.h"
-#include "allocator/classic/relaxation.h"
 #include "allocator/assign/file_allocator.h"
+#include "allocator/classic/candidates.h"
 #include "allocator/classic/interference.h"
+#include "allocator/classic/relaxation.h"
 #include "allocator/classic/source_constraints.h"
 #include "allocator/spill/guidance.h"
 

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "allocator/classic/instruction_walk.h"
 #include "allocator/classic/candidates_to_spill.h"
+#include "allocator/classic/instruction_walk.h"
 #include "allocator/classic/nospill.h"
 #include "allocator/program/names.h"
 #include "base/planted.h"

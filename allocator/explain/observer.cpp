@@ -14,14 +14,13 @@ namespace regduel::allocator {
 
 std::string_view name(UnitReason r) {
   static constexpr std::string_view kNames[kNumUnitReasons] = {
-      "outside_file",  "above_limit",  "misaligned",         "reserved",  "clobbered",       "restored",          "taken",
-      "kept_free",     "chosen",       "callee_saved_first", "heavier_primary", "heavier_secondary", "higher_slot",
-      "bank_conflict", "not_looked_at"};
+      "outside_file", "above_limit",   "misaligned",   "reserved",           "clobbered",       "restored",
+      "taken",        "kept_free",     "chosen",       "callee_saved_first", "heavier_primary", "heavier_secondary",
+      "higher_slot",  "bank_conflict", "not_looked_at"};
   return kNames[static_cast<std::size_t>(r)];
 }
 std::string_view name(Counted c) {
-  static constexpr std::string_view kNames[] = {
-      "yes", "in_chain", "no_weights", "partner_has_no_home"};
+  static constexpr std::string_view kNames[] = {"yes", "in_chain", "no_weights", "partner_has_no_home"};
   return kNames[static_cast<std::size_t>(c)];
 }
 std::string_view name(StepKind k) {
@@ -81,7 +80,8 @@ void Observer::begin_run(const Function& without_phis, std::span<const VRegId> f
   e_.spill = {};
 }
 
-void Observer::begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round, std::int64_t number) {
+void Observer::begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round,
+                             std::int64_t number) {
   round_ = &allocator.round();
   SeenAttempt a;
   a.run = run_;
@@ -230,8 +230,7 @@ void Observer::see_constraints(Step& s, const ScanState& state) const {
       if (!state.weights) seen.counted = Counted::NoWeights;
       else if (c.partner.is_valid() && std::find(state.members.begin(), state.members.end(), c.partner) != state.members.end())
         seen.counted = Counted::InClass;
-      else if (!seen.target)
-        seen.counted = Counted::PartnerHasNoHome;
+      else if (!seen.target) seen.counted = Counted::PartnerHasNoHome;
       s.constraints.push_back(std::move(seen));
     }
 }

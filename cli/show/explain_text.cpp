@@ -140,8 +140,7 @@ std::string reason_text(const SeenUnit& s, const Step& step) {
     case UnitReason::Restored: return "restored for the caller at " + s.at;
     case UnitReason::Taken: return "taken by " + s.by;
     case UnitReason::KeptFree: return "kept free for temporaries to come";
-    case UnitReason::Chosen:
-      return step.kind == StepKind::MakesRoom ? "chosen, though not free" : "chosen";
+    case UnitReason::Chosen: return step.kind == StepKind::MakesRoom ? "chosen, though not free" : "chosen";
     case UnitReason::CalleeSavedFirst: return "free, but would have to be saved for the caller";
     case UnitReason::HeavierPrimary: return "free, but heavier";
     case UnitReason::HeavierSecondary: return "free, but farther from what it is copied to or from";
