@@ -1,4 +1,4 @@
-// The production allocator: fat-point greedy allocation with spilling (sources 000 and 001). README.md walks through it.
+// The production allocator: first fit for chains of copies, eviction, split live ranges, spilling in rounds. README.md walks through it.
 #pragma once
 
 #include <memory>

@@ -90,7 +90,10 @@ constexpr Row kTable[kNumKnobs] = {
     {Knob::DisableSmemReservation, "DisableSmemReservation", -1, KnobType::Bool, 0, 0, 1, "source 001 \"SMEM symbols\"",
      "spill to local memory only, never to shared memory (--disable-smem-reservation)"},
     {Knob::SpillRounds, "FatPointSpillRounds", -1, KnobType::Int, 64, 0, 1000, "ours",
-     "rounds of spilling before everything is kept in memory and each instruction is packed by itself", kBoth, 8},
+     "rounds of spilling; what comes then: in fatpoint everything is kept in memory and each instruction is packed by itself, in "
+     "classic "
+     "the alternate allocator goes on",
+     kBoth, 3},
     {Knob::Rematerialise, "FatPointRematerialise", -1, KnobType::Bool, 1, 0, 1, "ours",
      "compute values without register sources again instead of spilling them"},
     {Knob::RefillReuse, "FatPointRefillReuse", -1, KnobType::Int, 12, 0, 1000, "ours",

@@ -1,9 +1,10 @@
-// Each knob of fatpoint, briggs and cicc changes a share of the standard mix and moves the figure that it is for, in the direction
+// Each knob of fatpoint, classic, briggs and cicc changes a share of the standard mix and moves the figure that it is for, in the direction
 // that its help says. Where a knob is worth something the default is compared with less of it. `regduel knobs` says which knobs
 // are inert by default, and why; here what they need is set in both runs.
 //
 // Tests of their own have 641 (banks_test), 660 to 665 and FatPointOccupancy (occupancy_test), FatPointLowerLimits
-// (lower_limits_test).
+// (lower_limits_test), and of classic 618 (preallocation_test), 660 to 663 (budget_model_test) and DisableSmemReservation
+// (shared_memory_test).
 
 #include <algorithm>
 #include <array>
@@ -165,6 +166,38 @@ TEST(KnobEffects, OfFatpoint) {
                   {"FatPointEviction", "0", {}, 30, SpillBytes, More},
                   {"FatPointUnspill", "0", {}, 8, SpillBytes, More}},
                  {"641", "660", "661", "663", "664", "665", "FatPointOccupancy", "FatPointLowerLimits"});
+}
+
+TEST(KnobEffects, OfClassic) {
+  using enum Figure;
+  using enum Direction;
+  const Settings aware = {{"641", "1"}};
+  expect_effects("classic",
+                 {{"622", "0", {}, 5},
+                  {"623", "1", {}, 20, SpillBytes, More},
+                  {"628", "0", {}, 5},
+                  {"629", "0", {}, 3},
+                  {"638", "1", {}, 2},
+                  {"639", "8", {{"638", "1"}}, 1},
+                  {"641", "1", {}, 20},
+                  {"642", "0", {}, 20},
+                  {"643", "1000", aware, 10},
+                  {"646", "1", {}, 3},
+                  {"664", "1", {}, 2},
+                  {"665", "1", {}, 2},
+                  {"684", "0", {}, 1},
+                  {"RegisterUsageLevel", "10", {}, 45, Registers, Less},
+                  {"FastCompile", "3", {}, 5},
+                  {"FatPointSpillRounds", "0", {}, 30},
+                  {"FatPointRematerialise", "0", {}, 45, SpillBytes, More},
+                  {"FatPointRefillReuse", "0", {}, 30, SpillBytes, More},
+                  {"FatPointPoolLimit", "0", {}, 20},
+                  {"FatPointPredicatePacks", "0", {}, 10, Packs, Less},
+                  {"FatPointWideAccesses", "0", {}, 20, Accesses, More},
+                  {"FatPointChains", "0", {}, 40, Copies, More},
+                  {"FatPointConstraintTypes", "0", {}, 20},
+                  {"FatPointGuidance", "0", {}, 30, SpillBytes, More}},
+                 {"618", "660", "661", "663", "DisableSmemReservation"});
 }
 
 TEST(KnobEffects, OfBriggs) {

@@ -45,6 +45,7 @@ std::optional<std::string> try_duel(Bytes bytes) {
   return wrong_in(input, duel::all_duelists(),
                   std::accumulate(bytes.begin(), bytes.end(), 0u) % 16 == 0 && input.program.insts.size() <= kMostInstructions);
 }
+std::optional<std::string> try_classic(Bytes bytes) { return try_one(bytes, "classic"); }
 std::optional<std::string> try_fatpoint(Bytes bytes) { return try_one(bytes, "fatpoint"); }
 std::optional<std::string> try_briggs(Bytes bytes) { return try_one(bytes, "briggs"); }
 

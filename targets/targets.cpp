@@ -9,6 +9,7 @@ namespace regduel::targets {
 std::span<const FuzzTarget> fuzz_targets() {
   static constexpr std::array kTargets = std::to_array<FuzzTarget>({
       {"briggs", "the reference alone, twice: its result is right, and the same both times", true, try_briggs},
+      {"classic", "fat-point allocation to the letter, twice: its result is right, and the same both times", true, try_classic},
       {"coalesce", "the reference with every way of coalescing: each result is right", true, try_coalesce},
       {"duel", "both allocators, all judges", true, try_duel},
       {"fatpoint", "the production allocator alone, twice: its result is right, and the same both times", true, try_fatpoint},

@@ -29,6 +29,7 @@ struct FuzzTarget {
 
 // The bodies.
 std::optional<std::string> try_duel(Bytes bytes);
+std::optional<std::string> try_classic(Bytes bytes);
 std::optional<std::string> try_fatpoint(Bytes bytes);
 std::optional<std::string> try_briggs(Bytes bytes);
 std::optional<std::string> try_spill(Bytes bytes);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "allocator/assign/bank_moves.h"
-#include "allocator/assign/by_source/candidates.h"
 #include "allocator/assign/placement.h"
 #include "allocator/assign/scan.h"
 #include "allocator/program/names.h"
@@ -112,22 +111,20 @@ class AttemptRun {
     geometry.align = 1 << together.align_log2;
     std::span<const Interval> range = together.range;
     if (REGDUEL_PLANTED("fatpoint-chain-placed-by-its-first-member")) range = placement_.range(together.members[0]);
-    placement_.weigh(together.members, geometry);
-    int unit = placement_.candidate(together.members, range, geometry);
-    if (unit < 0) unit = placement_.select_counted(geometry, placement_.taken_during(range));
+    placement_.weigh(together.members);
+    const int unit = placement_.select_counted(geometry, placement_.taken_during(range));
     placement_.show(StepKind::Class, together.members, together.range, geometry, unit);
-    if (unit >= 0) placement_.settle(together.members, unit, geometry);
+    if (unit >= 0) placement_.settle(together.members, unit);
     return unit >= 0;
   }
 
   void place(VRegId v) {
     const Geometry geometry = placement_.shape(v);
-    placement_.weigh({&v, 1}, geometry);
-    int unit = placement_.candidate({&v, 1}, placement_.range(v), geometry);
-    if (unit < 0) unit = placement_.select_counted(geometry, placement_.taken_during(placement_.range(v)));
+    placement_.weigh({&v, 1});
+    const int unit = placement_.select_counted(geometry, placement_.taken_during(placement_.range(v)));
     if (unit >= 0) {
       placement_.show(StepKind::Alone, v, unit);
-      placement_.settle({&v, 1}, unit, geometry);
+      placement_.settle({&v, 1}, unit);
     } else if (options_.may_spill()) {
       place_or_spill(v, geometry);
     } else {
@@ -140,8 +137,7 @@ class AttemptRun {
     forbidden.clear_range(a_.limit(), ir::kMaxUnits);
     forbidden |= placement_.occupancy().conflicts(placement_.range(v));
     const int width = placement_.width();
-    const int unit = select_fatpoint(
-        {placement_.arrays(), forbidden, geometry, width, options_.is_first_pass(), options_.threshold, a_.first_unit()});
+    const int unit = select_position({placement_.arrays(), forbidden, geometry, width, a_.first_unit()});
     placement_.show(StepKind::AboveLimit, v, unit);
     if (unit >= 0) placement_.put(v, unit);
     else placement_.use(width - 1);
@@ -191,7 +187,7 @@ class AttemptRun {
       const std::uint32_t k = at.number;
       const Interval range[] = {
           {at.while_reading ? read_point(k) : write_point(k), (at.after ? write_point(k) : read_point(k)).next()}};
-      placement_.weigh({}, geometry);
+      placement_.weigh({});
       if (const int unit = placement_.select(geometry, placement_.taken_during(range)); unit >= 0) {
         placement_.reserve(range, unit, geometry);
       } else if (const Room room = find_room(range, geometry); room.unit >= 0 && ir::may(round_.fuel, "evict")) {

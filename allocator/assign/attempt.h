@@ -1,11 +1,10 @@
 // The options of an attempt at one register file, and its result.
 //
-//   kind      classes  weights  first pass  may spill
-//   First     x        x        x                      the first of the retry table
-//   Later     x        x                               the others of the table
-//   Barrier   x                 x                      the only one at a file of barriers: first fit
-//   Packing                                            every vreg takes the lowest place that is free
-//   Evicting           x                    x          a vreg without a place is spilled, or evicts others
+//   kind      classes  weights  may spill
+//   OfTable   x        x                   of the retry table
+//   Barrier   x                            the only one at a file of barriers: first fit
+//   Packing                                every vreg takes the lowest place that is free
+//   Evicting           x        x          a vreg without a place is spilled, or evicts others
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,6 @@
 #include <span>
 #include <vector>
 
-#include "allocator/assign/by_source/relaxation.h"
 #include "allocator/program/round_index.h"
 #include "ir/program.h"
 #include "ir/unit_set.h"
@@ -23,7 +21,6 @@ namespace regduel::allocator {
 using ir::UnitSet;
 
 class AttemptListener;
-class Candidates;
 
 enum class Order : std::uint8_t {
   ByStart,       // by the begin of the live range: optimal for scalars in SSA form, since reverse postorder visits dominators first
@@ -33,15 +30,13 @@ enum class Order : std::uint8_t {
   HeaviestFirst,  // temporaries first, then those that cost most to spill for each unit and moment
 };
 
-enum class AttemptKind : std::uint8_t { First, Later, Barrier, Packing, Evicting };
+enum class AttemptKind : std::uint8_t { OfTable, Barrier, Packing, Evicting };
 
 struct AttemptOptions {
   Order order = Order::ByStart;
-  AttemptKind kind = AttemptKind::Later;
-  bool counts_choices = false;             // Attempt::placed_by is wanted
-  int threshold = 50;                      // knob 684
-  Relaxation relaxation = {};              // which soft constraints this iteration leaves out; with bank_aware, the bank filter too
-  const Candidates* candidates = nullptr;  // homes to take before the scan, where they are free (knob 628)
+  AttemptKind kind = AttemptKind::OfTable;
+  bool counts_choices = false;                    // Attempt::placed_by is wanted
+  bool bank_aware = false;                        // knob 641: the bank filter, and moves against conflicts
   int ceiling = std::numeric_limits<int>::max();  // the attempt ends, and does not fit, once it needs more units
   // If it may spill: homes of an earlier round by vreg, for the first vregs only, -1 = none. A vreg keeps its home if that is free.
   std::span<const int> kept = {};
@@ -52,7 +47,6 @@ struct AttemptOptions {
   // Coalesced classes are placed as one.
   [[nodiscard]] bool coalesces() const { return kind != AttemptKind::Packing && !may_spill(); }
   [[nodiscard]] bool has_weights() const { return kind != AttemptKind::Packing && kind != AttemptKind::Barrier; }
-  [[nodiscard]] bool is_first_pass() const { return kind == AttemptKind::First || kind == AttemptKind::Barrier; }
   [[nodiscard]] bool may_spill() const { return kind == AttemptKind::Evicting; }
 };
 

@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 
-#include "allocator/assign/by_source/relaxation.h"
 #include "allocator/assign/constraints.h"
 #include "allocator/assign/geometry.h"
 #include "allocator/assign/occupancy.h"
@@ -48,13 +47,8 @@ struct ScanState {
   const Geometry& geometry;
   const UnitSet& used;  // units that were used so far
   int ceiling = 0;      // no footprint ends above it
-  bool simple = false;  // select_simple, else select_fatpoint
-  bool first_pass = false;
   bool weights = true;
-  bool is_weighed = true;
-  int threshold = 0;
-  Relaxation relaxation;
-  int level = 0;    // of the instruction walk (knob 622), which may start over
+  bool bank_aware = false;
   UnitSet by_bank;  // left out by the bank filter, if the other units have a place below bank_ceiling
   int bank_ceiling = 0;
   std::function<std::int64_t(int)> primary_at;
@@ -74,14 +68,13 @@ class AttemptListener {
  public:
   virtual ~AttemptListener() = default;
 
-  virtual void begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round, std::int64_t number,
-                             bool is_walk) = 0;
+  virtual void begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round,
+                             std::int64_t number) = 0;
   virtual void end_attempt(const Attempt& result) = 0;
   // True if the listener wants to see steps of a class with these members.
   [[nodiscard]] virtual bool is_about(std::span<const ir::VRegId> members) const = 0;
-  //   candidate   the home that pre-allocation has for the members, -1 = none
-  //   unit        the choice, -1 = none
-  virtual void step(StepKind kind, const ScanState& state, int candidate, int unit, const StepDetails& details) = 0;
+  //   unit   the choice, -1 = none
+  virtual void step(StepKind kind, const ScanState& state, int unit, const StepDetails& details) = 0;
 };
 
 }  // namespace regduel::allocator

@@ -16,10 +16,8 @@ namespace {
 using ::testing::ElementsAre;
 using testing::LoweredRound;
 
-constexpr Relaxation kAware = {.bank_aware = true};
-
 Attempt attempt(const LoweredRound& s, AttemptOptions options = {}) {
-  options.relaxation = kAware;
+  options.bank_aware = true;
   return assign(FileAllocator(s.round, ir::RegFile::R), options);
 }
 
@@ -80,14 +78,14 @@ constexpr std::string_view kThree = R"(
 TEST(Banks, TheScanFiltersByBanksOfCoOperands) {
   const LoweredRound s(16, kThree);
   const FileAllocator a(s.round, ir::RegFile::R);
-  const AttemptOptions aware{.relaxation = kAware}, unaware;
+  const AttemptOptions aware{.bank_aware = true}, unaware;
   const ir::VRegId v[] = {ir::VRegId(0), ir::VRegId(1), ir::VRegId(2)};
   const UnitSet taken = UnitSet::range(1, 2) | UnitSet::range(3, 4);
   for (const AttemptOptions* options : {&aware, &unaware}) {
     Placement p(a, *options, {.array_width = 16});
     p.put(v[0], 4);
     p.put(v[2], 6);
-    p.weigh({&v[1], 1}, p.shape(v[1]));
+    p.weigh({&v[1], 1});
     // R0 is in the bank of R4, R2 in that of R6.
     EXPECT_EQ(p.select(p.shape(v[1]), {}), options == &aware ? 1 : 0);
     EXPECT_EQ(p.select(p.shape(v[1]), taken), options == &aware ? 5 : 0);

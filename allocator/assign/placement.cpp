@@ -28,7 +28,7 @@ void Neighbours::find(std::span<const Interval> range, std::span<const int> home
 
 Placement::Placement(const FileAllocator& allocator, const AttemptOptions& options, const PlacementRules& rules)
     : a_(allocator), round_(allocator.round()), f_(round_.lowered.f), options_(options), rules_(rules),
-      banks_(options.relaxation.bank_aware && allocator.file() == ir::RegFile::R ? round_.banks : nullptr),
+      banks_(options.bank_aware && allocator.file() == ir::RegFile::R ? round_.banks : nullptr),
       width_(options.may_spill() ? std::max(a_.limit(), 1) : scan_units(a_.limit())), occupancy_(a_.base()) {
   result_.home.assign(f_.vregs.size(), -1);
   if (options.may_spill() || banks_ != nullptr) neighbours_.emplace(f_, round_.live, width_);
@@ -58,8 +58,8 @@ void Placement::take_off(VRegId v) {
   result_.home[v.index()] = -1;
 }
 
-void Placement::settle(std::span<const VRegId> members, int unit, const Geometry& geometry) {
-  result_.pressure += primary_at(unit, geometry);
+void Placement::settle(std::span<const VRegId> members, int unit) {
+  result_.pressure += arrays_.primary(unit);
   for (const VRegId v : members) put(v, unit);
 }
 
@@ -129,71 +129,24 @@ void Placement::keep_home(VRegId v) {
 
 // --- the scan
 
-int Placement::hint_of(VRegId v) const {
-  int best = -1, weight = 0;
-  for (const Constraint& c : round_.constraints.of(v)) {
-    if (c.type != ConstraintType::Range || c.weight <= weight) continue;
-    const int home = home_or_fixed(c.partner);
-    if (home < 0) continue;
-    best = home + c.unit;
-    weight = c.weight;
-  }
-  if (best < 0 && options_.candidates != nullptr) best = options_.candidates->home_of(v).value_or(-1);
-  return best;
-}
-
 std::optional<int> Placement::target_of(const Constraint& c) const {
   if (!c.partner.is_valid()) return c.unit;
   const int home = home_or_fixed(c.partner);
-  if (c.type != ConstraintType::PointInterference) return home < 0 ? std::nullopt : std::optional(home + c.unit);
-  if (home >= 0 || !rules_.counts_hints) return std::nullopt;
-  const int hint = hint_of(c.partner);
-  return hint < 0 ? std::nullopt : std::optional(hint);
+  return home < 0 ? std::nullopt : std::optional(home + c.unit);
 }
 
-void Placement::weigh(std::span<const VRegId> members, const Geometry& geometry) {
+void Placement::weigh(std::span<const VRegId> members) {
   arrays_.reset();
-  primaries_.clear();
   taken_banks_ = 0;
   if (!options_.has_weights()) return;
   if (banks_ != nullptr)
     for (const VRegId v : members) taken_banks_ |= banks_->taken_banks(v, result_.home);
-  std::int64_t sum = 0, soft = 0;
   for (const VRegId v : members)
     for (const Constraint& c : round_.constraints.of(v)) {
-      if (c.type != ConstraintType::Range) {
-        primaries_.push_back(&c);
-        sum += c.weight;
-        soft += c.is_soft ? 1 : 0;
-      } else if (const int home = round_.has_affinity ? home_or_fixed(c.partner) : -1; home >= 0) {
-        arrays_.add(c, home + c.unit, width_, geometry, round_.target);
-      }
+      const bool is_range = c.type == ConstraintType::Range;
+      if (is_range && !round_.has_affinity) continue;
+      if (const auto target = target_of(c)) arrays_.add(c, *target, is_range ? width_ : rules_.array_width, round_.target);
     }
-  if (primaries_.empty()) return;
-  // On a first pass primary weights decide nothing unless they add up to more than the threshold.
-  is_weighed_ = !options_.is_first_pass() || sum > options_.threshold;
-  // A retry leaves out the lightest constraints first.
-  if (options_.relaxation.iteration > 0 && soft > 0)
-    std::stable_sort(primaries_.begin(), primaries_.end(),
-                     [](const Constraint* a, const Constraint* b) { return a->weight < b->weight; });
-  std::int64_t nth = 0;
-  std::size_t kept = 0;
-  for (const Constraint* c : primaries_) {
-    if (c->is_soft && options_.relaxation.leaves_out(++nth, soft)) continue;
-    primaries_[kept++] = c;
-    if (!is_weighed_) continue;
-    if (const auto target = target_of(*c)) arrays_.add(*c, *target, rules_.array_width, geometry, round_.target);
-  }
-  primaries_.resize(kept);
-}
-
-std::int64_t Placement::primary_at(int unit, const Geometry& geometry) const {
-  if (primaries_.empty()) return 0;
-  if (is_weighed_) return arrays_.primary(unit);
-  std::int64_t sum = 0;
-  for (const Constraint* c : primaries_)
-    if (const auto target = target_of(*c); target && weighs_on(*c, unit, *target, geometry, round_.target)) sum += c->weight;
-  return sum;
 }
 
 UnitSet Placement::taken_during(std::span<const Interval> range) const {
@@ -226,24 +179,17 @@ int Placement::select_counted(const Geometry& geometry, const UnitSet& taken) {
   const bool is_nearer = arrays_.secondary(unit) < arrays_.secondary(lowest);
   const bool is_lighter = arrays_.primary(unit) < arrays_.primary(lowest);
   if (unit == lowest) ++by.first_fit;
-  else if (is_nearer && (options_.is_first_pass() || !is_lighter)) ++by.secondary;
+  else if (is_nearer && !is_lighter) ++by.secondary;
   else ++by.primary;
   return unit;
 }
 int Placement::select_in(const UnitSet& forbidden, const Geometry& geometry, int ceiling) const {
-  const ScanRequest request{arrays_, forbidden, geometry, ceiling, options_.is_first_pass(), options_.threshold, a_.first_unit()};
-  return options_.may_spill() ? select_simple(request) : select_fatpoint(request);
+  return select_position({arrays_, forbidden, geometry, ceiling, a_.first_unit()});
 }
 int Placement::select_for(VRegId v) {
   const Geometry geometry = shape(v);
-  weigh({&v, 1}, geometry);
+  weigh({&v, 1});
   return select(geometry, taken_during(range(v)));
-}
-
-int Placement::candidate(std::span<const VRegId> members, std::span<const Interval> range, const Geometry& geometry) const {
-  if (options_.candidates == nullptr) return -1;
-  const auto home = options_.candidates->home_of(members);
-  return home && may_take(*home, geometry, occupancy_.conflicts(range), a_.not_allocatable(), a_.limit()) ? *home : -1;
 }
 
 // --- room for another vreg
@@ -320,31 +266,24 @@ Attempt Placement::conclude() {
 void Placement::show_step(StepKind kind, std::span<const VRegId> members, std::span<const Interval> range, const Geometry& geometry,
                           int unit, const StepDetails& details) {
   if (!options_.listener->is_about(members)) return;
-  weigh(members, geometry);
-  const int candidate = options_.candidates != nullptr ? options_.candidates->home_of(members).value_or(-1) : -1;
-  options_.listener->step(
-      kind,
-      {.allocator = a_,
-       .occupancy = occupancy_,
-       .arrays = arrays_,
-       .home = result_.home,
-       .members = members,
-       .range = range,
-       .geometry = geometry,
-       .used = used_,
-       .ceiling = kind == StepKind::AboveLimit ? width_ : a_.limit(),
-       .simple = options_.may_spill(),
-       .first_pass = options_.is_first_pass(),
-       .weights = options_.has_weights(),
-       .is_weighed = primaries_.empty() || is_weighed_,
-       .threshold = options_.threshold,
-       .relaxation = options_.relaxation,
-       .level = rules_.level,
-       .by_bank = taken_banks_ != 0 ? filtered_by_bank(geometry) : UnitSet(),
-       .bank_ceiling = std::min(kind == StepKind::AboveLimit ? width_ : a_.limit(), needed_anyhow()),
-       .primary_at = [&](int u) { return u < rules_.array_width || !is_weighed_ ? primary_at(u, geometry) : 0; },
-       .target_of = [&](const Constraint& c) { return target_of(c); }},
-      candidate, unit, details);
+  weigh(members);
+  options_.listener->step(kind,
+                          {.allocator = a_,
+                           .occupancy = occupancy_,
+                           .arrays = arrays_,
+                           .home = result_.home,
+                           .members = members,
+                           .range = range,
+                           .geometry = geometry,
+                           .used = used_,
+                           .ceiling = kind == StepKind::AboveLimit ? width_ : a_.limit(),
+                           .weights = options_.has_weights(),
+                           .bank_aware = options_.bank_aware,
+                           .by_bank = taken_banks_ != 0 ? filtered_by_bank(geometry) : UnitSet(),
+                           .bank_ceiling = std::min(kind == StepKind::AboveLimit ? width_ : a_.limit(), needed_anyhow()),
+                           .primary_at = [&](int u) { return u < rules_.array_width ? arrays_.primary(u) : 0; },
+                           .target_of = [&](const Constraint& c) { return target_of(c); }},
+                          unit, details);
 }
 
 void Placement::show_room(StepKind kind, VRegId v, int unit, std::int64_t room_cost) {

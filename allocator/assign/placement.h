@@ -1,7 +1,7 @@
 // A placement: the homes of the vregs of one register file during an attempt, and the operations on them: take a home, leave it,
 // look for one, make room for another vreg.
 //
-// Both kinds of attempt (assign.h, by_source/instruction_walk.h) are a loop over vregs around one Placement. They differ in the order
+// Both kinds of attempt (assign.h, classic/instruction_walk.h) are a loop over vregs around one Placement. They differ in the order
 // of the vregs, and in the rule for which vreg is evicted.
 //
 //   occupancy = fixed moments of the file (FileAllocator::base), and for each vreg with a home its units over its whole range
@@ -24,7 +24,6 @@
 
 #include "allocator/assign/attempt.h"
 #include "allocator/assign/attempt_listener.h"
-#include "allocator/assign/by_source/candidates.h"
 #include "allocator/assign/file_allocator.h"
 #include "allocator/assign/geometry.h"
 #include "allocator/assign/occupancy.h"
@@ -92,9 +91,7 @@ class Neighbours {
 
 // Differences between the two kinds of attempt in weights and scans.
 struct PlacementRules {
-  int array_width = 0;       // entries of the primary array that are written
-  bool counts_hints = true;  // constraints of type 0 count: they spare the hint of a vreg without a home
-  int level = 0;             // of the instruction walk, for regduel explain
+  int array_width = 0;  // entries of the primary array that are written
 };
 
 class Placement {
@@ -126,7 +123,7 @@ class Placement {
   void put(ir::VRegId v, int unit);
   void take_off(ir::VRegId v);
   // Puts the members of one class in one home, and counts its weight. Requires weigh() of them.
-  void settle(std::span<const ir::VRegId> members, int unit, const Geometry& geometry);
+  void settle(std::span<const ir::VRegId> members, int unit);
   // Marks units during a range that belong to no vreg.
   void reserve(std::span<const Interval> range, int unit, const Geometry& geometry);
   void release(std::span<const Interval> range, int unit, const Geometry& geometry);
@@ -146,9 +143,7 @@ class Placement {
   // --- the scan
   // Fills the arrays with the constraints of `members`, which are to share one home; all zero if there are none. With banks,
   // notes the banks of co-operands.
-  void weigh(std::span<const ir::VRegId> members, const Geometry& geometry);
-  // The primary weight of a position, after weigh().
-  [[nodiscard]] std::int64_t primary_at(int unit, const Geometry& geometry) const;
+  void weigh(std::span<const ir::VRegId> members);
   // Units that are taken at some moment of a range, or may not be used.
   [[nodiscard]] UnitSet taken_during(std::span<const Interval> range) const;
   // The position with the least weight of those that `taken` leaves below the ceiling (without one: below the limit), -1 if there
@@ -160,8 +155,6 @@ class Placement {
   [[nodiscard]] int select_counted(const Geometry& geometry, const UnitSet& taken);
   // weigh() and select() for the whole range.
   [[nodiscard]] int select_for(ir::VRegId v);
-  // The home that the pre-allocation pass has for the members of one class, if it is free during `range`; else -1.
-  [[nodiscard]] int candidate(std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry) const;
 
   // --- room for another vreg; only if the attempt may spill, or with banks
   // Begins a search for room during a range. Returns units that no vreg can make free: clobbers, registers restored before a ret,
@@ -236,11 +229,7 @@ class Placement {
     const ir::PReg fixed = f_.vreg(v).fixed;
     return fixed.is_valid() ? fixed.begin() : result_.home[v.index()];
   }
-  // The hint of a vreg without a home: the unit of its heaviest affinity to a known home, else the candidate of pre-allocation,
-  // -1 = none.
-  [[nodiscard]] int hint_of(ir::VRegId v) const;
-  // The unit that a constraint is about at this moment; nullopt if it does not count (yet). Type 0 counts only as long as its partner
-  // has no home; afterwards the occupancy forbids the unit.
+  // The unit that a constraint is about at this moment; nullopt if its partner has no home yet.
   [[nodiscard]] std::optional<int> target_of(const Constraint& c) const;
 
   const FileAllocator& a_;
@@ -252,9 +241,7 @@ class Placement {
   const int width_;
   Occupancy occupancy_;
   PressureArrays arrays_;
-  std::vector<const Constraint*> primaries_;  // of the members weighed last, without those left out
-  bool is_weighed_ = true;                    // they are in the arrays
-  std::uint64_t taken_banks_ = 0;             // banks of co-operands of the members weighed last
+  std::uint64_t taken_banks_ = 0;  // banks of co-operands of the members weighed last
   UnitSet used_;
   int highest_ = 0;
   std::optional<Neighbours> neighbours_;  // if the attempt may spill, or with banks

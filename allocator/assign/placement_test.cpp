@@ -196,7 +196,6 @@ TEST(Placement, PrecolouredVregsThatCannotBeSpilledComeFirst) {
   EXPECT_THAT(p.to_spill(), ElementsAre(VRegId(0)));
 }
 
-// A hint (type 0) is that of a vreg without a home; the instruction walk does not count it.
 TEST(Placement, AVregTakesTheHomeOfItsCopy) {
   Scene s(8, R"(
     vreg %0..%2 R b32
@@ -211,7 +210,7 @@ TEST(Placement, AVregTakesTheHomeOfItsCopy) {
   p.put(VRegId(0), 5);
   EXPECT_EQ(p.select_for(VRegId(1)), 5);
   EXPECT_EQ(p.select_for(VRegId(2)), 0);
-  p.weigh({}, p.shape(VRegId(1)));
+  p.weigh({});
   EXPECT_EQ(p.select(p.shape(VRegId(1)), p.taken_during(p.range(VRegId(1)))), 0) << "without weights";
 }
 

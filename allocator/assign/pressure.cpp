@@ -17,32 +17,6 @@ const ir::CustomConstraint* custom(int index, const ir::Target& machine) {
 
 }  // namespace
 
-bool weighs_on(const Constraint& c, int unit, int target, const Geometry& geometry, const ir::Target& machine) {
-  switch (c.type) {
-    case ConstraintType::PointInterference: return unit > target - geometry.units && unit < target + c.span;
-    case ConstraintType::ExcludeOne: return unit == target;
-    case ConstraintType::ExcludeAllBut:
-    case ConstraintType::Range: return unit != target;
-    case ConstraintType::BelowPoint: return unit < target;
-    case ConstraintType::PairedLow: return unit == target || (geometry.pair_mode == PairMode::Tuple && unit == target + 1);
-    case ConstraintType::PairedHigh: return unit == target + 1;
-    case ConstraintType::AlignedPair: return unit == target || unit == target + 1;
-    case ConstraintType::PhiRelated: return ((unit ^ target) & 1) != 0;
-    case ConstraintType::EvenParity:
-    case ConstraintType::OddParity:
-    case ConstraintType::ParityGroup:
-    case ConstraintType::ParityExtended: return (unit - target) % machine.register_banks == 0;
-    case ConstraintType::Custom4:
-    case ConstraintType::Custom9:
-    case ConstraintType::Custom10: {
-      const ir::CustomConstraint* rule = custom(target, machine);
-      return rule != nullptr && unit >= rule->registers.begin() && unit < rule->registers.end() &&
-             (unit - rule->registers.begin()) % rule->step == 0;
-    }
-  }
-  return false;
-}
-
 void PressureArrays::reset() {
   std::fill_n(primary_.begin(), width_, 0);
   width_ = 0;
@@ -51,7 +25,7 @@ void PressureArrays::reset() {
   away_ = 0;
 }
 
-void PressureArrays::add(const Constraint& c, int target, int width, const Geometry& geometry, const ir::Target& machine) {
+void PressureArrays::add(const Constraint& c, int target, int width, const ir::Target& machine) {
   const std::int32_t w = c.weight;
   if (c.type == ConstraintType::Range) {
     away_ += w;
@@ -63,25 +37,10 @@ void PressureArrays::add(const Constraint& c, int target, int width, const Geome
   }
   width_ = std::max(width_, width);
   std::int32_t* const a = primary_.data();
-  // [lo, hi), as far as it is in [0, width).
-  const auto stretch = [&](int lo, int hi) {
-    for (int unit = std::max(lo, 0), end = std::min(hi, width); unit < end; ++unit) a[unit] += w;
-  };
   const auto every = [&](int step, int first) {
     for (int unit = first; unit < width; unit += step) a[unit] += w;
   };
   switch (c.type) {
-    case ConstraintType::PointInterference: stretch(target - geometry.units + 1, target + c.span); break;
-    case ConstraintType::ExcludeOne: stretch(target, target + 1); break;
-    case ConstraintType::ExcludeAllBut:
-      stretch(0, target);
-      stretch(std::max(target, -1) + 1, width);
-      break;
-    case ConstraintType::BelowPoint: stretch(0, target); break;
-    case ConstraintType::PairedLow: stretch(target, target + (geometry.pair_mode == PairMode::Tuple ? 2 : 1)); break;
-    case ConstraintType::PairedHigh: stretch(target + 1, target + 2); break;
-    case ConstraintType::AlignedPair: stretch(target, target + 2); break;
-    case ConstraintType::PhiRelated: every(2, (target & 1) ^ 1); break;
     case ConstraintType::EvenParity:
     case ConstraintType::OddParity:
     case ConstraintType::ParityGroup:
@@ -96,7 +55,7 @@ void PressureArrays::add(const Constraint& c, int target, int width, const Geome
       if (const ir::CustomConstraint* rule = custom(target, machine))
         for (int unit = rule->registers.begin(); unit < std::min(rule->registers.end(), width); unit += rule->step) a[unit] += w;
       break;
-    case ConstraintType::Range: break;
+    default: break;  // types 0 to 3 and 5 to 8 are those of `classic`
   }
 }
 

@@ -62,48 +62,20 @@ int select_by_affinity(const ScanRequest& q) {
 
 }  // namespace
 
-int select_fatpoint(const ScanRequest& q) {
+int select_position(const ScanRequest& q) {
   if (!q.arrays.has_primary()) return select_by_affinity(q);
-  bool first_pass = q.first_pass;
-  if (first_pass)
-    for_each_free(q, [&](int unit) {
-      first_pass = q.arrays.primary(unit) <= q.threshold;
-      return first_pass;
-    });
   int best = -1;
   std::int32_t best_primary = std::numeric_limits<std::int32_t>::max(), best_secondary = best_primary;
   for_each_free(q, [&](int unit) {
     const std::int32_t p = q.arrays.primary(unit);
     const std::int32_t s = q.arrays.secondary(unit);
-    const bool better = first_pass ? s < best_secondary : p < best_primary || (p == best_primary && s < best_secondary);
-    if (!better) return true;
+    if (p > best_primary || (p == best_primary && s >= best_secondary)) return true;
     best = unit;
     best_primary = p;
     best_secondary = s;
-    return s != 0 || (p != 0 && !first_pass);
+    return p != 0 || s != 0;
   });
   return best;
-}
-
-int select_simple(const ScanRequest& q) {
-  if (!q.arrays.has_primary()) return select_by_affinity(q);
-  int best = -1, best_congested = -1;
-  std::int32_t p_best = 0, s_best = 0, p_congested = 0, s_congested = 0;
-  for_each_free(q, [&](int unit) {
-    const std::int32_t p = q.arrays.primary(unit);
-    const std::int32_t s = q.arrays.secondary(unit);
-    const bool congested = p > q.threshold;
-    int& b = congested ? best_congested : best;
-    std::int32_t& bp = congested ? p_congested : p_best;
-    std::int32_t& bs = congested ? s_congested : s_best;
-    if (b < 0 || p < bp || (p == bp && s < bs)) {
-      b = unit;
-      bp = p;
-      bs = s;
-    }
-    return true;
-  });
-  return best >= 0 ? best : best_congested;
 }
 
 }  // namespace regduel::allocator

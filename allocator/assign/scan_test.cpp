@@ -16,9 +16,7 @@ struct Case {
   UnitSet forbidden;
   Geometry geometry;
   void weigh(int unit, int weight);
-  [[nodiscard]] ScanRequest request(int ceiling, bool first_pass = false, int threshold = 50) const {
-    return {arrays, forbidden, geometry, ceiling, first_pass, threshold};
-  }
+  [[nodiscard]] ScanRequest request(int ceiling) const { return {arrays, forbidden, geometry, ceiling}; }
 };
 
 Constraint constraint(ConstraintType type, int weight) {
@@ -28,8 +26,11 @@ Constraint constraint(ConstraintType type, int weight) {
   return c;
 }
 
+// One unit is the bank of its own.
 void Case::weigh(int unit, int weight) {
-  arrays.add(constraint(ConstraintType::ExcludeOne, weight), unit, ir::kMaxUnits, geometry, ir::default_target());
+  ir::Target machine = ir::default_target();
+  machine.register_banks = ir::kMaxUnits;
+  arrays.add(constraint(ConstraintType::EvenParity, weight), unit, ir::kMaxUnits, machine);
 }
 
 // Where only affinities weigh, few units are looked at; a constraint without weight has all looked at.
@@ -46,31 +47,27 @@ TEST(Scan, ShortWayAgreesWithTheLongOne) {
     for (int n = random.between(0, 6); n > 0; --n) {
       const int target = random.between(-2, 201);
       for (Case* c : {&few, &all})
-        c->arrays.add(constraint(ConstraintType::Range, 1 + (target + 2) % 3), target, 200, few.geometry, ir::default_target());
+        c->arrays.add(constraint(ConstraintType::Range, 1 + (target + 2) % 3), target, 200, ir::default_target());
     }
     ASSERT_FALSE(few.arrays.has_primary());
     ASSERT_TRUE(all.arrays.has_primary());
     const int ceiling = random.between(0, 200);
-    for (const bool first_pass : {true, false})
-      ASSERT_EQ(select_fatpoint(few.request(ceiling, first_pass)), select_fatpoint(all.request(ceiling, first_pass)));
-    ASSERT_EQ(select_simple(few.request(ceiling)), select_simple(all.request(ceiling)));
+    ASSERT_EQ(select_position(few.request(ceiling)), select_position(all.request(ceiling)));
   }
 }
 
 TEST(Scan, LowestSlotWithoutCostIsTakenAtOnce) {
   Case c;
   c.weigh(0, 1);
-  EXPECT_EQ(select_fatpoint(c.request(4)), 1);
-  EXPECT_EQ(select_simple(c.request(4)), 1);
+  EXPECT_EQ(select_position(c.request(4)), 1);
 }
 
-TEST(Scan, FirstPassLooksAtAffinityAlone) {
+TEST(Scan, PrimaryDecidesBeforeAffinity) {
   Case c;
-  c.arrays.add(constraint(ConstraintType::Range, 4), 2, 4, c.geometry, ir::default_target());
+  c.arrays.add(constraint(ConstraintType::Range, 4), 2, 4, ir::default_target());
+  EXPECT_EQ(select_position(c.request(4)), 2);
   c.weigh(2, 9);
-  EXPECT_EQ(select_fatpoint(c.request(4, true)), 2);
-  EXPECT_EQ(select_fatpoint(c.request(4, false)), 0);
-  EXPECT_EQ(select_fatpoint(c.request(4, true, 8)), 0);  // unit 2 is congested, so primary decides
+  EXPECT_EQ(select_position(c.request(4)), 0);
 }
 
 TEST(Scan, HardConflictsAreNeverCandidates) {
@@ -78,12 +75,11 @@ TEST(Scan, HardConflictsAreNeverCandidates) {
   c.geometry = {.units = 2, .align = 2, .pair_mode = PairMode::Tuple};
   c.forbidden.set(1);
   c.weigh(2, 1000);
-  EXPECT_EQ(select_fatpoint(c.request(4)), 2);
+  EXPECT_EQ(select_position(c.request(4)), 2);
   c.forbidden.set(3);
-  EXPECT_EQ(select_fatpoint(c.request(4)), -1);
-  EXPECT_EQ(select_simple(c.request(4)), -1);
-  EXPECT_EQ(select_fatpoint(c.request(5)), -1);  // R4:R5 would end above the ceiling
-  EXPECT_EQ(select_fatpoint(c.request(6)), 4);
+  EXPECT_EQ(select_position(c.request(4)), -1);
+  EXPECT_EQ(select_position(c.request(5)), -1);  // R4:R5 would end above the ceiling
+  EXPECT_EQ(select_position(c.request(6)), 4);
 }
 
 TEST(Scan, NothingBelowTheStart) {
@@ -91,22 +87,13 @@ TEST(Scan, NothingBelowTheStart) {
   const auto from_three = [&] {
     ScanRequest request = c.request(8);
     request.start = 3;
-    return std::pair(select_fatpoint(request), select_simple(request));
+    return select_position(request);
   };
-  EXPECT_EQ(from_three(), std::pair(3, 3));  // the short way
+  EXPECT_EQ(from_three(), 3);  // the short way
   c.geometry = {.units = 2, .align = 2, .pair_mode = PairMode::Tuple};
-  EXPECT_EQ(from_three(), std::pair(4, 4));
+  EXPECT_EQ(from_three(), 4);
   c.weigh(0, 0);
-  EXPECT_EQ(from_three(), std::pair(4, 4));  // the long way
-}
-
-TEST(Scan, SpillPhaseSkipsCongestedSlotsUnlessNoneIsLeft) {
-  Case c;
-  c.weigh(0, 60);
-  c.weigh(1, 55);
-  EXPECT_EQ(select_simple(c.request(2)), 1);
-  c.weigh(2, 50);
-  EXPECT_EQ(select_simple(c.request(3)), 2);
+  EXPECT_EQ(from_three(), 4);  // the long way
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 //   4  walk        the constraint lists of the vreg or chain: interference (type 0) from the placed vregs that live with it, and from
 //                  unplaced ones at the place that they would like best; types 1 to 15 from the list
 //   5  relax       in the n-th attempt, soft constraints are left out: the first n x knob 642 of the walk, and with knob 641 those
-//                  past all less n x knob 643 (by_source/relaxation.h)
+//                  past all less n x knob 643 (relaxation.h)
 //   6  select      the least weight (select.h)
 //   7  commit      the home, its weight, the peak. A chain gives it to all its members. There is no way back
 //
@@ -27,10 +27,10 @@
 #include <vector>
 
 #include "allocator/assign/attempt.h"
-#include "allocator/assign/by_source/candidates.h"
-#include "allocator/assign/by_source/relaxation.h"
 #include "allocator/assign/file_allocator.h"
+#include "allocator/classic/candidates.h"
 #include "allocator/classic/interference.h"
+#include "allocator/classic/relaxation.h"
 #include "allocator/classic/source_constraints.h"
 #include "allocator/spill/guidance.h"
 

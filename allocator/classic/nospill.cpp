@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "allocator/assign/by_source/preallocation.h"
 #include "allocator/assign/retry.h"
+#include "allocator/classic/preallocation.h"
 #include "allocator/program/names.h"
 
 namespace regduel::allocator {

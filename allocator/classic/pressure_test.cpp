@@ -34,7 +34,7 @@ std::vector<int> primary_of(const Constraint& c, int target, const Geometry& geo
 
 constexpr Geometry kPair{.units = 2, .align = 2, .pair_mode = PairMode::Tuple};
 
-TEST(Pressure, PointWeighsWhereTheFootprintWouldCoverTheTarget) {
+TEST(ClassicPressure, PointWeighsWhereTheFootprintWouldCoverTheTarget) {
   Pressure p;
   p.zero(kWidth);
   add_point(p, 3, 4, 1, kWidth, {});
@@ -47,14 +47,14 @@ TEST(Pressure, PointWeighsWhereTheFootprintWouldCoverTheTarget) {
   EXPECT_THAT(std::vector(p.primary.begin(), p.primary.begin() + kWidth), ElementsAre(3, 0, 0, 0, 0, 0, 0, 0));
 }
 
-TEST(Pressure, TypesOneToThree) {
+TEST(ClassicPressure, TypesOneToThree) {
   EXPECT_THAT(primary_of(constraint(ConstraintType::ExcludeOne, 5), 2), ElementsAre(0, 0, 5, 0, 0, 0, 0, 0));
   EXPECT_THAT(primary_of(constraint(ConstraintType::ExcludeAllBut, 5), 2), ElementsAre(5, 5, 0, 5, 5, 5, 5, 5));
   EXPECT_THAT(primary_of(constraint(ConstraintType::ExcludeAllBut, 5), -3), ElementsAre(5, 5, 5, 5, 5, 5, 5, 5));
   EXPECT_THAT(primary_of(constraint(ConstraintType::BelowPoint, 5), 3), ElementsAre(5, 5, 5, 0, 0, 0, 0, 0));
 }
 
-TEST(Pressure, TypesFiveToEight) {
+TEST(ClassicPressure, TypesFiveToEight) {
   EXPECT_THAT(primary_of(constraint(ConstraintType::PairedLow, 2), 4), ElementsAre(0, 0, 0, 0, 2, 0, 0, 0));
   EXPECT_THAT(primary_of(constraint(ConstraintType::PairedLow, 2), 4, kPair), ElementsAre(0, 0, 0, 0, 2, 2, 0, 0));
   EXPECT_THAT(primary_of(constraint(ConstraintType::PairedHigh, 2), 4), ElementsAre(0, 0, 0, 0, 0, 2, 0, 0));
@@ -62,14 +62,14 @@ TEST(Pressure, TypesFiveToEight) {
   EXPECT_THAT(primary_of(constraint(ConstraintType::PhiRelated, 1), 3), ElementsAre(1, 0, 1, 0, 1, 0, 1, 0));
 }
 
-TEST(Pressure, ParityGoesByTheBanksOfTheTarget) {
+TEST(ClassicPressure, ParityGoesByTheBanksOfTheTarget) {
   for (const ConstraintType type :
        {ConstraintType::EvenParity, ConstraintType::OddParity, ConstraintType::ParityGroup, ConstraintType::ParityExtended})
     EXPECT_THAT(primary_of(constraint(type, 4), 5), ElementsAre(0, 4, 0, 0, 0, 4, 0, 0));
   EXPECT_THAT(primary_of(constraint(ConstraintType::EvenParity, 4), -1), ElementsAre(0, 0, 0, 4, 0, 0, 0, 4));
 }
 
-TEST(Pressure, CustomTypesGoByTheTarget) {
+TEST(ClassicPressure, CustomTypesGoByTheTarget) {
   ir::Target machine = ir::default_target();
   machine.custom_constraints = {{9, "mma", {ir::RegFile::R, 4, 2}, 2, 7}};
   EXPECT_THAT(primary_of(constraint(ConstraintType::Custom9, 70), 0, {}, machine), ElementsAre(0, 0, 70, 0, 70, 0, 0, 0))
@@ -77,13 +77,13 @@ TEST(Pressure, CustomTypesGoByTheTarget) {
   EXPECT_THAT(primary_of(constraint(ConstraintType::Custom9, 7), 1, {}, machine), ElementsAre(0, 0, 0, 0, 0, 0, 0, 0));
 }
 
-TEST(Pressure, HardConstraintsWeighSixteenAndSoftOnesLess) {
+TEST(ClassicPressure, HardConstraintsWeighSixteenAndSoftOnesLess) {
   EXPECT_EQ(primary_of(constraint(ConstraintType::ExcludeOne, 1, false), 0)[0], 16);
   EXPECT_EQ(primary_of(constraint(ConstraintType::ExcludeOne, 1000), 0)[0], 15);
   EXPECT_EQ(primary_of(constraint(ConstraintType::ExcludeOne, 0), 0)[0], 1);
 }
 
-TEST(Pressure, RangeAloneWritesTheSecondaryArray) {
+TEST(ClassicPressure, RangeAloneWritesTheSecondaryArray) {
   Pressure p;
   p.zero(kWidth);
   add(p, constraint(ConstraintType::Range, 1000, false), 2, kWidth, {}, ir::default_target());

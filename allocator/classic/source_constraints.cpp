@@ -28,19 +28,30 @@ class Builder {
       : original_(original), f_(f), frequency_(frequency), live_(live), affinities_(affinities), types_(types) {}
 
   std::vector<Edge> run() {
+    find_traits();
     if (has(ConstraintType::ExcludeOne) || has(ConstraintType::ExcludeAllBut) || has(ConstraintType::BelowPoint)) find_bound();
     if (!fixed_.empty()) fixed_operands();
     if (!clobbers_.empty() && has(ConstraintType::BelowPoint)) across_calls();
     if (has(ConstraintType::PhiRelated)) phis();
     constexpr std::uint32_t kPairTypes = 1u << 5 | 1u << 6 | 1u << 7;
-    if ((types_ & kPairTypes) != 0 && std::ranges::any_of(f_.vregs, [](const ir::VReg& v) { return v.width > 32; })) pairs();
+    if ((types_ & kPairTypes) != 0 && std::ranges::any_of(traits_, [](std::uint8_t t) { return (t & kWide) != 0; })) pairs();
     return std::move(edges_);
   }
 
  private:
   [[nodiscard]] bool has(ConstraintType type) const { return (types_ >> static_cast<int>(type) & 1) != 0; }
-  [[nodiscard]] bool skips(VRegId v) const { return f_.vreg(v).is_architectural() || live_.range(v.index()).empty(); }
-  [[nodiscard]] bool is_bound(VRegId v) const { return f_.vreg(v).fixed.is_valid() || skips(v); }
+  [[nodiscard]] bool skips(VRegId v) const { return (traits_[v.index()] & kSkipped) != 0; }
+  [[nodiscard]] bool is_bound(VRegId v) const { return (traits_[v.index()] & kBound) != 0; }
+  [[nodiscard]] bool is_wide(VRegId v) const { return (traits_[v.index()] & kWide) != 0; }
+  void find_traits() {
+    traits_.assign(f_.vregs.size(), 0);
+    for (std::size_t v = 0; v < traits_.size(); ++v) {
+      const ir::VReg& vreg = f_.vregs[v];
+      if (vreg.is_architectural() || live_.range(v).empty()) traits_[v] = kSkipped | kBound;
+      else if (vreg.fixed.is_valid()) traits_[v] = kBound;
+      if (vreg.width > 32) traits_[v] |= kWide;
+    }
+  }
   [[nodiscard]] int weight_at(std::uint32_t n) const { return weight_of(frequency_[live_.block_at(n).index()]); }
   void add(VRegId of, ConstraintType type, int weight, bool is_soft, VRegId partner, int unit) {
     if (!has(type)) return;
@@ -137,7 +148,7 @@ class Builder {
       for (const Operand& op : f_.operands_of(inst)) {
         if (!op.is_vreg() || is_bound(op.vreg())) continue;
         const bool is_def = op.role == Role::Def;
-        if (!is_def && f_.vreg(op.vreg()).width <= 32) continue;
+        if (!is_def && !is_wide(op.vreg())) continue;
         std::vector<VRegId>& list = is_def ? defs : uses;
         if (std::ranges::find(list, op.vreg()) == list.end()) list.push_back(op.vreg());
       }
@@ -145,7 +156,7 @@ class Builder {
         for (const VRegId u : uses) {
           if (u == d || f_.vreg(u).file() != f_.vreg(d).file()) continue;
           const int weight = weight_at(n);
-          if (f_.vreg(d).width > 32) {
+          if (is_wide(d)) {
             add(d, ConstraintType::AlignedPair, weight, true, u, 0);
           } else {
             add(d, ConstraintType::PairedLow, weight, true, u, 0);
@@ -190,6 +201,8 @@ class Builder {
   const Liveness& live_;
   const ConstraintLists& affinities_;
   const std::uint32_t types_;
+  static constexpr std::uint8_t kSkipped = 1, kBound = 2, kWide = 4;
+  std::vector<std::uint8_t> traits_;  // by vreg
   std::vector<Edge> edges_;
   std::vector<Fixed> fixed_;       // in program order
   std::vector<Clobber> clobbers_;  // in program order

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "allocator/assign/by_source/instruction_walk.h"
 #include "allocator/classic/candidates_to_spill.h"
+#include "allocator/classic/instruction_walk.h"
 #include "allocator/classic/nospill.h"
 #include "allocator/program/names.h"
 #include "base/planted.h"
@@ -172,7 +172,6 @@ std::optional<Homes> SpillRounds::walk_all(Found& found) {
   const Run& run = progress_.run;
   PlannedProgram& program = progress_.program();
   const Round& round = program.round();
-  const ClassicOptions of_knobs = options_of(run, round_);
   const auto num_long_lived = static_cast<std::ptrdiff_t>(progress_.plan.num_long_lived());
   Homes homes(program.code().f.vregs.size(), -1);
   bool all_fit = true;
@@ -181,8 +180,7 @@ std::optional<Homes> SpillRounds::walk_all(Found& found) {
     if (program.vregs(file).empty()) continue;
     const FileAllocator allocator(round, file);
     const AttemptOptions options{.kind = AttemptKind::Evicting,
-                                 .threshold = of_knobs.threshold,
-                                 .relaxation = of_knobs.relaxation,
+                                 .bank_aware = run.facts.knobs[Knob::BankAware] != 0,
                                  .kept = kept_[k],
                                  .absent = found.victims[k]};
     Attempt placed = walk_instructions(allocator, options, progress_.plan.if_spilled);

@@ -32,14 +32,13 @@ enum class UnitReason : std::uint8_t {
   KeptFree,   // for temporaries of vregs that have been spilled in this attempt
   Chosen,
   CalleeSavedFirst,  // callee-saved and not saved yet, so it comes last
-  Congested,         // primary weight above the threshold (knob 684)
   HeavierPrimary,    // free, but more primary weight than the choice
   HeavierSecondary,  // as little primary, but more secondary weight
   HigherUnit,        // the same weights, a higher number
   BankConflict,      // knob 641: in the bank of another source of the same instruction
   NotLookedAt,       // free, but there was no scan
 };
-inline constexpr int kNumUnitReasons = 16;
+inline constexpr int kNumUnitReasons = 15;
 [[nodiscard]] std::string_view name(UnitReason r);  // "taken", "heavier_primary" ...
 
 struct SeenUnit {
@@ -60,11 +59,8 @@ struct SeenInterval {
 enum class Counted : std::uint8_t {
   Yes,
   InClass,    // the partner is placed together with it
-  LeftOut,    // by relaxation
   NoWeights,  // the attempt only packs
   PartnerHasNoHome,
-  PartnerHasHome,    // type 0: then the occupancy forbids the unit
-  PartnerHasNoHint,  // type 0: the partner has no hint yet
 };
 [[nodiscard]] std::string_view name(Counted c);
 
@@ -83,18 +79,12 @@ struct SeenConstraint {
 // One step of an attempt about the vreg.
 struct Step {
   StepKind kind = StepKind::Alone;
-  int level = 0;                     // of the instruction walk (knob 622), which may start over
   std::vector<std::string> members;  // of the class placed as one; the vreg alone
   Geometry geometry;
   std::vector<SeenInterval> range;
   std::vector<SeenConstraint> constraints;
-  bool is_weighed =
-      true;           // false: a first pass, on which primary weights decide nothing unless they add up to more than the threshold
-  int threshold = 0;  // knob 684
   std::int64_t primary_weight = 0;  // the sum of the weights of primary constraints
   std::vector<SeenUnit> units;      // by first unit of the footprint
-  int candidate = -1;               // the home that the pre-allocation pass has for it, -1 = none
-  bool is_candidate = false;        // it was taken, without a scan
   bool is_precoloured = false;      // it keeps its own register
   int unit = -1;                    // the choice, -1 = none
   std::vector<std::string> leave;   // MakesRoom: the vregs that leave
@@ -108,8 +98,7 @@ struct SeenAttempt {
   std::int64_t round = 0;  // 0 = without spilling
   std::int64_t number = 0;
   Order order = Order::ByStart;
-  bool may_spill = false, first_pass = false, coalesces = false, weights = true, walk = false;
-  std::int64_t iteration = 0;  // of the relaxation
+  bool may_spill = false, coalesces = false, weights = true;
   int limit = 0;
   std::vector<Step> steps;
   int home = -1;              // at the end

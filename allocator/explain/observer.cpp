@@ -14,14 +14,13 @@ namespace regduel::allocator {
 
 std::string_view name(UnitReason r) {
   static constexpr std::string_view kNames[kNumUnitReasons] = {
-      "outside_file",  "above_limit",  "misaligned",         "reserved",  "clobbered",       "restored",          "taken",
-      "kept_free",     "chosen",       "callee_saved_first", "congested", "heavier_primary", "heavier_secondary", "higher_slot",
-      "bank_conflict", "not_looked_at"};
+      "outside_file", "above_limit",   "misaligned",   "reserved",           "clobbered",       "restored",
+      "taken",        "kept_free",     "chosen",       "callee_saved_first", "heavier_primary", "heavier_secondary",
+      "higher_slot",  "bank_conflict", "not_looked_at"};
   return kNames[static_cast<std::size_t>(r)];
 }
 std::string_view name(Counted c) {
-  static constexpr std::string_view kNames[] = {
-      "yes", "in_chain", "left_out", "no_weights", "partner_has_no_home", "partner_has_home", "nobody_pulls"};
+  static constexpr std::string_view kNames[] = {"yes", "in_chain", "no_weights", "partner_has_no_home"};
   return kNames[static_cast<std::size_t>(c)];
 }
 std::string_view name(StepKind k) {
@@ -81,8 +80,8 @@ void Observer::begin_run(const Function& without_phis, std::span<const VRegId> f
   e_.spill = {};
 }
 
-void Observer::begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round, std::int64_t number,
-                             bool is_walk) {
+void Observer::begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round,
+                             std::int64_t number) {
   round_ = &allocator.round();
   SeenAttempt a;
   a.run = run_;
@@ -90,11 +89,8 @@ void Observer::begin_attempt(const FileAllocator& allocator, const AttemptOption
   a.number = number;
   a.order = options.order;
   a.may_spill = options.may_spill();
-  a.first_pass = options.is_first_pass();
   a.coalesces = options.coalesces() && allocator.round().coalesces;
   a.weights = options.has_weights();
-  a.walk = is_walk;
-  a.iteration = options.relaxation.iteration;
   a.limit = allocator.limit();
   e_.attempts.push_back(std::move(a));
 }
@@ -191,16 +187,11 @@ std::string Observer::at(std::uint32_t number) const {
   return fmt::format("{} for {}", ir::name(inst.op), id_text(served));
 }
 
-void Observer::step(StepKind kind, const ScanState& state, int candidate, int unit, const StepDetails& details) {
+void Observer::step(StepKind kind, const ScanState& state, int unit, const StepDetails& details) {
   Step s;
   s.kind = kind;
-  s.level = state.level;
   for (const VRegId v : state.members) s.members.push_back(vreg_name(v));
   s.geometry = state.geometry;
-  s.is_weighed = state.is_weighed;
-  s.threshold = state.threshold;
-  s.candidate = candidate;
-  s.is_candidate = candidate >= 0 && candidate == unit && (kind == StepKind::Class || kind == StepKind::Alone);
   s.unit = unit;
   s.is_precoloured = state.members.size() == 1 && round_->lowered.f.vreg(state.members[0]).fixed.is_valid();
   see_range(s, state);
@@ -225,15 +216,6 @@ void Observer::see_constraints(Step& s, const ScanState& state) const {
     const ir::PReg fixed = round_->lowered.f.vreg(v).fixed;
     return fixed.is_valid() ? fixed.begin() : state.home[v.index()];
   };
-  std::vector<const Constraint*> soft;  // by ascending weight, as in Placement::weigh
-  for (const VRegId v : state.members)
-    for (const Constraint& c : round_->constraints.of(v))
-      if (c.type != ConstraintType::Range && c.is_soft) soft.push_back(&c);
-  std::stable_sort(soft.begin(), soft.end(), [](const Constraint* a, const Constraint* b) { return a->weight < b->weight; });
-  const auto is_left_out = [&](const Constraint& c) {
-    const auto nth = 1 + (std::find(soft.begin(), soft.end(), &c) - soft.begin());
-    return state.relaxation.leaves_out(nth, static_cast<std::int64_t>(soft.size()));
-  };
   for (const VRegId v : state.members)
     for (const Constraint& c : round_->constraints.of(v)) {
       SeenConstraint seen{c.type,       vreg_name(v), c.partner.is_valid() ? vreg_name(c.partner) : "", c.weight, c.is_soft,
@@ -246,13 +228,9 @@ void Observer::see_constraints(Step& s, const ScanState& state) const {
         s.primary_weight += c.weight;
       }
       if (!state.weights) seen.counted = Counted::NoWeights;
-      else if (!is_range && c.is_soft && is_left_out(c)) seen.counted = Counted::LeftOut;
       else if (c.partner.is_valid() && std::find(state.members.begin(), state.members.end(), c.partner) != state.members.end())
         seen.counted = Counted::InClass;
-      else if (!seen.target)
-        seen.counted = c.type != ConstraintType::PointInterference ? Counted::PartnerHasNoHome
-                       : home_of(c.partner) >= 0                   ? Counted::PartnerHasHome
-                                                                   : Counted::PartnerHasNoHint;
+      else if (!seen.target) seen.counted = Counted::PartnerHasNoHome;
       s.constraints.push_back(std::move(seen));
     }
 }
@@ -335,7 +313,7 @@ void Observer::say_what_forbids(Step& s, const ScanState& state, const UnitSet& 
 void Observer::rank(Step& s, const ScanState& state, const UnitSet& taken) const {
   const bool is_scan =
       s.kind == StepKind::Class || s.kind == StepKind::Alone || s.kind == StepKind::AboveLimit || s.kind == StepKind::Displaced;
-  if (s.unit < 0 || !is_scan || s.is_candidate) return;
+  if (s.unit < 0 || !is_scan) return;
   const auto is_free = [&](const UnitSet& set, int unit) { return !set.has_any(unit, unit + s.geometry.units); };
   const UnitSet unsaved = taken | (state.allocator.callee_saved() - state.used);
   UnitSet set = taken, bank = unsaved;
@@ -350,10 +328,7 @@ void Observer::rank(Step& s, const ScanState& state, const UnitSet& taken) const
     for (int unit = 0; unit + s.geometry.units <= state.ceiling; unit += s.geometry.step())
       if (unit != s.unit && seen(unit).reason == UnitReason::NotLookedAt) visit(unit);
   };
-  bool first_pass = state.first_pass && !state.simple && (!s.is_weighed || seen(s.unit).primary <= s.threshold);
-  for_each_free(
-      [&](int unit) { first_pass = first_pass && (!is_free(set, unit) || !s.is_weighed || seen(unit).primary <= s.threshold); });
-  const bool has_primary = state.arrays.has_primary() && !first_pass;
+  const bool has_primary = state.arrays.has_primary();
   const SeenUnit& best = seen(s.unit);
   for_each_free([&](int unit) {
     SeenUnit& o = seen(unit);
@@ -361,14 +336,12 @@ void Observer::rank(Step& s, const ScanState& state, const UnitSet& taken) const
       o.reason = !is_free(unsaved, unit)                                   ? UnitReason::CalleeSavedFirst
                  : by_bank && unit + s.geometry.units > state.bank_ceiling ? UnitReason::HigherUnit
                                                                            : UnitReason::BankConflict;
-    else if (has_primary && state.simple && o.primary > s.threshold && best.primary <= s.threshold)
-      o.reason = UnitReason::Congested;
     else if (has_primary && o.primary > best.primary) o.reason = UnitReason::HeavierPrimary;
     else if (has_primary && o.primary < best.primary)
-      o.reason = state.relaxation.bank_aware ? UnitReason::BankConflict : UnitReason::NotLookedAt;
+      o.reason = state.bank_aware ? UnitReason::BankConflict : UnitReason::NotLookedAt;
     else if (o.secondary > best.secondary) o.reason = UnitReason::HeavierSecondary;
     else if (o.secondary == best.secondary && unit > s.unit) o.reason = UnitReason::HigherUnit;
-    else if (state.relaxation.bank_aware) o.reason = UnitReason::BankConflict;
+    else if (state.bank_aware) o.reason = UnitReason::BankConflict;
   });
 }
 

@@ -23,11 +23,11 @@ class Observer : public RunListener {
   void emitted(std::int64_t round, std::int64_t number) override;
   void finish(const SpillCode& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback) override;
 
-  void begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round, std::int64_t number,
-                     bool is_walk) override;
+  void begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round,
+                     std::int64_t number) override;
   void end_attempt(const Attempt& result) override;
   [[nodiscard]] bool is_about(std::span<const ir::VRegId> members) const override;
-  void step(StepKind kind, const ScanState& state, int candidate, int unit, const StepDetails& details) override;
+  void step(StepKind kind, const ScanState& state, int unit, const StepDetails& details) override;
 
   [[nodiscard]] Explanation take() { return std::move(e_); }
 

@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 
 #include "allocator/assign/assign.h"
-#include "allocator/assign/by_source/instruction_walk.h"
-#include "allocator/assign/by_source/preallocation.h"
 #include "allocator/assign/retry.h"
 #include "allocator/program/names.h"
 #include "allocator/spill/cost.h"
@@ -25,11 +23,6 @@ FileAttempts::FileAttempts(const Run& run, PlannedProgram& program, ir::RegFile 
   // Barriers are allocated by a mechanism of their own (source 000 "Per-Class Iteration"): first fit by start, no weights.
   if (ir::is_barrier(file)) options_.most = std::min<std::int64_t>(options_.most, 1);
   if (is_special_mode(knobs)) options_.most = 0;
-  candidates_ = preallocate(allocator_, run.facts.modes[ir::index(file)],
-                            {.is_enabled = knobs[Knob::PreAllocation] != 0,
-                             .follows_classes = knobs[Knob::CoalescingPreAllocation] != 0,
-                             .does_uniform_files = knobs[Knob::UniformPreAllocation] != 0,
-                             .priority = static_cast<int>(knobs[Knob::PreAllocationPriority])});
 }
 
 void FileAttempts::try_until_one_fits() {
@@ -63,7 +56,7 @@ void FileAttempts::try_once(AttemptId id, int ceiling) {
   const bool is_traced = !may_spill();
   AttemptOptions options = scan_options(id);
   if (run_.instruments.trace == nullptr || !is_traced) options.ceiling = ceiling;
-  Attempt result = observed(allocator_, id, options, false, [&] { return assign(allocator_, options); });
+  Attempt result = observed(allocator_, id, options, [&] { return assign(allocator_, options); });
   if (is_traced)
     run_.instruments.line("-CLASS NOSPILL REGALLOC: attemp {}, used {}, target {}", id.number(), result.used, allocator_.limit());
   best_.record(id.number(), allocator_, std::move(result));
@@ -90,15 +83,10 @@ void FileAttempts::pack_into_fewer() {
     if (!packed.fits) return;
     if (RunListener* const listener = run_.instruments.of(file())) {
       options.listener = listener;
-      packed = observed(fewer, AttemptId::packing(), options, false, [&] { return assign(fewer, options); });
+      packed = observed(fewer, AttemptId::packing(), options, [&] { return assign(fewer, options); });
     }
     best_.record(AttemptId::packing().number(), fewer, std::move(packed));
   }
-}
-
-Relaxation FileAttempts::relaxation(std::int64_t iteration) const {
-  const Knobs& knobs = run_.facts.knobs;
-  return {iteration, knobs[Knob::RelaxationStep], knobs[Knob::RelaxationCeiling], knobs[Knob::BankAware] != 0};
 }
 
 // The orders that the knob allows, in turn.
@@ -112,14 +100,12 @@ static Order order_of(int attempt, std::int64_t orders) {
 AttemptOptions FileAttempts::scan_options(AttemptId id) const {
   const Knobs& knobs = run_.facts.knobs;
   AttemptOptions options{.counts_choices = run_.instruments.trace != nullptr,
-                         .threshold = static_cast<int>(knobs[Knob::InterferenceThreshold]),
-                         .relaxation = relaxation(id.number()),
-                         .candidates = candidates_.results().size() > 0 ? &candidates_ : nullptr,
+                         .bank_aware = knobs[Knob::BankAware] != 0,
                          .listener = run_.instruments.of(file())};
   switch (id.kind()) {
     case AttemptId::Kind::OfTable:
       options.order = order_of(id.number(), knobs[Knob::Orders]);
-      options.kind = ir::is_barrier(file()) ? AttemptKind::Barrier : id.number() == 0 ? AttemptKind::First : AttemptKind::Later;
+      options.kind = ir::is_barrier(file()) ? AttemptKind::Barrier : AttemptKind::OfTable;
       break;
     case AttemptId::Kind::Packing:
       options.order = Order::WidestFirst;
@@ -128,17 +114,15 @@ AttemptOptions FileAttempts::scan_options(AttemptId id) const {
     case AttemptId::Kind::Evicting:
       options.order = Order::BoundFirst;
       options.kind = AttemptKind::Evicting;
-      options.relaxation = relaxation(options_.round);
       break;
   }
   return options;
 }
 
 template <class Try>
-Attempt FileAttempts::observed(const FileAllocator& allocator, AttemptId id, const AttemptOptions& options, bool is_walk,
-                               Try try_it) const {
+Attempt FileAttempts::observed(const FileAllocator& allocator, AttemptId id, const AttemptOptions& options, Try try_it) const {
   RunListener* const listener = run_.instruments.of(file());
-  if (listener != nullptr) listener->begin_attempt(allocator, options, options_.round, id.number(), is_walk);
+  if (listener != nullptr) listener->begin_attempt(allocator, options, options_.round, id.number());
   Attempt result = try_it();
   if (listener != nullptr) listener->end_attempt(result);
   return result;
@@ -163,41 +147,34 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
   options.kept = eviction.kept;
   options.absent = eviction.absent;
   Attempt result;
-  if (run_.facts.knobs[Knob::InstructionWalk] != 0) {
-    options.order = Order::ByStart;
-    options.candidates = nullptr;
-    result = observed(allocator_, AttemptId::evicting(), options, true,
-                      [&] { return walk_instructions(allocator_, options, eviction.if_spilled); });
-  } else {
-    if (run_.facts.is_large()) options.temporaries = &program_.guidance().temporaries();
-    const auto attempt = [&] {
-      return observed(allocator_, AttemptId::evicting(), options, false, [&] { return assign(allocator_, options); });
-    };
-    const auto may_go_on = [&] { return !run_.facts.is_large() && run_.instruments.may("another-attempt"); };
-    const auto rank = [](const Attempt& a) { return std::pair(a.to_pin.size(), a.spill_cost); };
-    // In two orders. If most vregs keep an earlier home, only in the order that is better more often.
-    const bool goes_on = !eviction.kept.empty();
-    if (goes_on) options.order = Order::HeaviestFirst;
-    result = attempt();
-    const bool is_hopeless = moved_by(result.to_spill, eviction.moves) > eviction.most_moved;
-    if (!is_hopeless && !goes_on && result.to_spill.size() > 2 && may_go_on()) {
-      options.order = Order::HeaviestFirst;
-      Attempt other = attempt();
-      if (rank(other) < rank(result)) result = std::move(other);
-    }
-    // An attempt that begins with the homes of the one before: a vreg without a home may take that of vregs that cost less to
-    // spill. A listener is shown only attempts that spill less than the one before.
-    options.order = Order::BoundFirst;
-    std::vector<int> kept;
-    for (int n = 0; n < kSettling && !is_hopeless && !result.to_spill.empty() && may_go_on(); ++n) {
-      kept = long_lived(result);
-      options.kept = kept;
-      AttemptOptions unseen = options;
-      unseen.listener = nullptr;
-      Attempt settled = assign(allocator_, unseen);
-      if (rank(settled) >= rank(result)) break;
-      result = run_.instruments.listener == nullptr ? std::move(settled) : attempt();
-    }
+  if (run_.facts.is_large()) options.temporaries = &program_.guidance().temporaries();
+  const auto attempt = [&] {
+    return observed(allocator_, AttemptId::evicting(), options, [&] { return assign(allocator_, options); });
+  };
+  const auto may_go_on = [&] { return !run_.facts.is_large() && run_.instruments.may("another-attempt"); };
+  const auto rank = [](const Attempt& a) { return std::pair(a.to_pin.size(), a.spill_cost); };
+  // In two orders. If most vregs keep an earlier home, only in the order that is better more often.
+  const bool goes_on = !eviction.kept.empty();
+  if (goes_on) options.order = Order::HeaviestFirst;
+  result = attempt();
+  const bool is_hopeless = moved_by(result.to_spill, eviction.moves) > eviction.most_moved;
+  if (!is_hopeless && !goes_on && result.to_spill.size() > 2 && may_go_on()) {
+    options.order = Order::HeaviestFirst;
+    Attempt other = attempt();
+    if (rank(other) < rank(result)) result = std::move(other);
+  }
+  // An attempt that begins with the homes of the one before: a vreg without a home may take that of vregs that cost less to
+  // spill. A listener is shown only attempts that spill less than the one before.
+  options.order = Order::BoundFirst;
+  std::vector<int> kept;
+  for (int n = 0; n < kSettling && !is_hopeless && !result.to_spill.empty() && may_go_on(); ++n) {
+    kept = long_lived(result);
+    options.kept = kept;
+    AttemptOptions unseen = options;
+    unseen.listener = nullptr;
+    Attempt settled = assign(allocator_, unseen);
+    if (rank(settled) >= rank(result)) break;
+    result = run_.instruments.listener == nullptr ? std::move(settled) : attempt();
   }
   eviction.kept = long_lived(result);
   trace_eviction(result);

@@ -2,7 +2,7 @@
 //
 // An attempt is one of three kinds:
 //
-//   of the table   number n = 0, 1, ...: one of three orders in turn, coalesced classes, weights, and relaxation (relaxation.h)
+//   of the table   number n = 0, 1, ...: one of three orders in turn, coalesced classes, weights
 //   packing        after those of the table: without weights, since a duel counts registers and not copies. Tried too if no attempt
 //                  of the table fits, since it may fit without weights. With spilling: fewer registers for the same spill code, one
 //                  by one, as long as the vregs above them find room below
@@ -20,7 +20,6 @@
 
 #include "allocator/assign/attempt.h"
 #include "allocator/assign/best_result.h"
-#include "allocator/assign/by_source/candidates.h"
 #include "allocator/phases/planned_program.h"
 
 namespace regduel::allocator {
@@ -35,7 +34,7 @@ class AttemptId {
   friend bool operator==(const AttemptId&, const AttemptId&) = default;
 
   [[nodiscard]] constexpr Kind kind() const { return kind_; }
-  // As traces and explanations show it, and as the relaxation counts.
+  // As traces and explanations show it.
   [[nodiscard]] constexpr int number() const { return static_cast<int>(number_); }
 
  private:
@@ -49,7 +48,6 @@ struct Eviction {
   std::vector<int>& kept;              // homes of the last attempt of this kind by long-lived vreg, empty = none; replaced
   std::span<const ir::VRegId> absent;  // ascending: vregs that guidance spills
   std::size_t num_long_lived = 0;
-  std::span<const Location> if_spilled;      // by vreg of the program
   std::span<const std::int64_t> moves = {};  // by vreg of the program: bytes (Progress::moves)
   // If the spills of a first attempt move more bytes than this, there is no second one.
   std::int64_t most_moved = std::numeric_limits<std::int64_t>::max();
@@ -82,17 +80,14 @@ class FileAttempts {
   void try_once(AttemptId id, int ceiling);
   void pack_into_fewer();
   [[nodiscard]] AttemptOptions scan_options(AttemptId id) const;
-  [[nodiscard]] Relaxation relaxation(std::int64_t iteration) const;
   void trace_eviction(const Attempt& result) const;
   template <class Try>
-  [[nodiscard]] Attempt observed(const FileAllocator& allocator, AttemptId id, const AttemptOptions& options, bool is_walk,
-                                 Try try_it) const;
+  [[nodiscard]] Attempt observed(const FileAllocator& allocator, AttemptId id, const AttemptOptions& options, Try try_it) const;
 
   const Run& run_;
   PlannedProgram& program_;
   Options options_;
   FileAllocator allocator_;
-  Candidates candidates_;
   BestResult best_;
   std::int64_t made_ = 0;  // attempts of the table
   bool has_packed_ = false;

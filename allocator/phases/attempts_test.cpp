@@ -62,7 +62,7 @@ TEST(FileAttempts, EvictionNamesWhatHasToGoAndKeepsTheHomesOfTheRest) {
   Scene s(2);
   FileAttempts attempts = s.attempts(1, 0);
   std::vector<int> kept;
-  const Attempt a = attempts.evict({kept, {}, s.progress.plan.num_long_lived(), s.progress.plan.if_spilled});
+  const Attempt a = attempts.evict({kept, {}, s.progress.plan.num_long_lived()});
   EXPECT_FALSE(attempts.fits());
   EXPECT_EQ(a.to_spill.size(), 1u);
   ASSERT_EQ(kept.size(), 3u);
@@ -74,7 +74,7 @@ TEST(FileAttempts, EvictionFitsOnlyWhereNothingIsAbsent) {
   const VRegId absent[] = {VRegId(2)};
   std::vector<int> kept;
   FileAttempts attempts = s.attempts(1, 0);
-  const Attempt a = attempts.evict({kept, absent, s.progress.plan.num_long_lived(), s.progress.plan.if_spilled});
+  const Attempt a = attempts.evict({kept, absent, s.progress.plan.num_long_lived()});
   EXPECT_TRUE(a.to_spill.empty());
   EXPECT_FALSE(a.fits);  // %2 has still to be spilled
 }

@@ -153,7 +153,6 @@ std::optional<Homes> SpillPhase::attempt_all() {
       misfits_[k] = attempts.evict({.kept = kept_[k],
                                     .absent = victims_[k],
                                     .num_long_lived = progress_.plan.num_long_lived(),
-                                    .if_spilled = progress_.plan.if_spilled,
                                     .moves = progress_.moves(),
                                     .most_moved = most_at_first_});
     progress_.high_pressure[k] = !attempts.fits();

@@ -207,7 +207,6 @@ Json step_json(const allocator::Explanation& e) {
   return {{"kind", allocator::name(step->kind)},
           {"round", attempt->round},
           {"limit", attempt->limit},
-          {"threshold", step->threshold},
           {"unit", step->unit},
           {"members", step->members},
           {"reason", reasons},

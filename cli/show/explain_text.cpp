@@ -140,12 +140,8 @@ std::string reason_text(const SeenUnit& s, const Step& step) {
     case UnitReason::Restored: return "restored for the caller at " + s.at;
     case UnitReason::Taken: return "taken by " + s.by;
     case UnitReason::KeptFree: return "kept free for temporaries to come";
-    case UnitReason::Chosen:
-      return step.kind == StepKind::MakesRoom ? "chosen, though not free"
-             : step.is_candidate              ? "chosen: the pre-allocated candidate"
-                                              : "chosen";
+    case UnitReason::Chosen: return step.kind == StepKind::MakesRoom ? "chosen, though not free" : "chosen";
     case UnitReason::CalleeSavedFirst: return "free, but would have to be saved for the caller";
-    case UnitReason::Congested: return fmt::format("free, but congested: primary above {}", step.threshold);
     case UnitReason::HeavierPrimary: return "free, but heavier";
     case UnitReason::HeavierSecondary: return "free, but farther from what it is copied to or from";
     case UnitReason::HigherUnit: return "free, and as good, but higher";
@@ -221,11 +217,8 @@ std::string constraint_text(const SeenConstraint& c, const Step& s, const Names&
   switch (c.counted) {
     case Counted::Yes: break;
     case Counted::InClass: what += ": placed together"; break;
-    case Counted::LeftOut: what += ": left out by relaxation"; break;
     case Counted::NoWeights: what += ": does not count, this attempt only packs"; break;
     case Counted::PartnerHasNoHome: what += ": does not count yet, no home"; break;
-    case Counted::PartnerHasHome: what += ": counts no more, it has a home"; break;
-    case Counted::PartnerHasNoHint: what += ": does not count, nothing pulls there"; break;
   }
   return what;
 }
@@ -291,13 +284,7 @@ std::string step_text(const Explanation& e, const Step& s, std::size_t number) {
   cut(lines, kMostPieces);
   for (std::size_t k = 0; k < lines.size(); ++k) out += paragraph(k == 0 ? "     constraints" : "", kLabel, lines[k]);
   out += paragraph("     primary", kLabel, stretches(s, names, [](const SeenUnit& o) { return o.primary; }));
-  if (!s.is_weighed)
-    out += paragraph("", kLabel,
-                     fmt::format("together {}, not above the threshold {}: on a first pass that decides nothing", s.primary_weight,
-                                 s.threshold));
   out += paragraph("     secondary", kLabel, stretches(s, names, [](const SeenUnit& o) { return o.secondary; }));
-  if (s.candidate >= 0)
-    item("candidate", {names.home(s.candidate) + (s.is_candidate ? ", and it is free" : ", but it is not free")});
   return out + units_text(s, names);
 }
 
@@ -310,7 +297,7 @@ int origin_of(const Explanation& e, int shown) {
   if (shown < 0 || !keeps(shown)) return -1;
   for (int k = shown - 1; k >= 0; --k) {
     const SeenAttempt& a = e.attempts[static_cast<std::size_t>(k)];
-    if ((a.walk || a.order == Order::BoundFirst || a.order == Order::HeaviestFirst) &&
+    if ((a.order == Order::BoundFirst || a.order == Order::HeaviestFirst) &&
         a.home == e.attempts[static_cast<std::size_t>(shown)].home && !keeps(k))
       return k;
   }
@@ -318,12 +305,10 @@ int origin_of(const Explanation& e, int shown) {
 }
 
 std::string kind_text(const SeenAttempt& a) {
-  std::string text(a.walk ? "instruction walk" : order_text(a.order));
-  if (a.first_pass) text += ", first pass";
+  std::string text(order_text(a.order));
   if (a.coalesces) text += ", chains";
   if (!a.weights) text += ", packing";
   if (a.run > 0) text += ", whole limit";
-  if (a.iteration > 0 && a.weights) text += fmt::format(", iteration {}", a.iteration);
   return text;
 }
 std::string result_text(const SeenAttempt& a) {
@@ -409,20 +394,15 @@ Json json_of(const Step& s) {
     slots.push_back(std::move(slot));
   }
   return {{"kind", allocator::name(s.kind)},
-          {"level", s.level},
           {"members", s.members},
           {"geometry",
            {{"units", s.geometry.units}, {"align", s.geometry.align}, {"pair_mode", static_cast<int>(s.geometry.pair_mode)}}},
           {"range", list_of(s.range)},
           {"constraints", list_of(s.constraints)},
-          {"primary_counts", s.is_weighed},
           {"primary_sum", s.primary_weight},
-          {"threshold", s.threshold},
           {"primary", primary},
           {"secondary", secondary},
           {"slots", slots},
-          {"candidate", number_or_null(s.candidate)},
-          {"candidate_taken", s.is_candidate},
           {"precoloured", s.is_precoloured},
           {"choice", number_or_null(s.unit)},
           {"leave", s.leave},
@@ -435,12 +415,10 @@ Json json_of(const SeenAttempt& a) {
   return {{"run", a.run},
           {"round", a.round},
           {"number", a.number},
-          {"order", a.walk ? "instruction_walk" : order_key(a.order)},
+          {"order", order_key(a.order)},
           {"may_spill", a.may_spill},
-          {"first_pass", a.first_pass},
           {"chains", a.coalesces},
           {"weights", a.weights},
-          {"relaxation_iteration", a.iteration},
           {"limit", a.limit},
           {"home", number_or_null(a.home)},
           {"spilled", a.is_spilled},

@@ -239,7 +239,7 @@ function sideBySide(d, shown) {
 const reasonWords = {
   outside_file: "outside the file", above_limit: "above the limit", misaligned: "misaligned", reserved: "reserved", clobbered: "clobbered", restored: "restored at a ret",
   taken: "taken", kept_free: "kept free for temporaries", chosen: "chosen", callee_saved_first: "callee-saved comes last",
-  congested: "congested", heavier_primary: "more primary weight", heavier_secondary: "more secondary weight", higher_unit: "a higher number", bank_conflict: "bank conflict",
+  heavier_primary: "more primary weight", heavier_secondary: "more secondary weight", higher_unit: "a higher number", bank_conflict: "bank conflict",
   not_looked_at: "not looked at",
 };
 const words = (reason) => reasonWords[reason] ?? reason.replaceAll("_", " ");
@@ -278,7 +278,7 @@ function arrays(v) {
         `unit ${u}: ${words(s.reason[u])}${s.by[u] ? ` (${s.by[u]})` : ""}\nprimary ${count(s.primary[u])}, secondary ${count(s.secondary[u])}`);
       g.append("text").attr("x", width).attr("y", height + 33).attr("text-anchor", "end").text("unit where it would begin");
     },
-    figures: figuresOf(`${words(s.kind)}, round ${s.round}, limit ${s.limit}, threshold ${s.threshold}`, ["unit", "primary", "secondary", "why"],
+    figures: figuresOf(`${words(s.kind)}, round ${s.round}, limit ${s.limit}`, ["unit", "primary", "secondary", "why"],
       () => units.map((u) => [u, s.primary[u], s.secondary[u], words(s.reason[u]) + (s.by[u] ? ` (${s.by[u]})` : "")])),
   });
 }

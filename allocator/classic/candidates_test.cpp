@@ -1,6 +1,6 @@
 // The candidate tables: one against a map, the three of them, the test for hard conflicts.
 
-#include "allocator/assign/by_source/candidates.h"
+#include "allocator/classic/candidates.h"
 
 #include <map>
 

@@ -1,4 +1,4 @@
-#include "allocator/assign/by_source/relaxation.h"
+#include "allocator/classic/relaxation.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 // See candidates.h.
 
-#include "allocator/assign/by_source/candidates.h"
+#include "allocator/classic/candidates.h"
 
 #include <algorithm>
 

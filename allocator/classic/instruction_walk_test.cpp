@@ -1,6 +1,6 @@
 // The instruction walk rule by rule, on the smallest programs that show each; and that its homes never overlap in time.
 
-#include "allocator/assign/by_source/instruction_walk.h"
+#include "allocator/classic/instruction_walk.h"
 
 #include <memory>
 #include <utility>
@@ -364,7 +364,7 @@ constexpr std::string_view kBanks = R"(
 TEST(InstructionWalk, BanksOfCoOperandsAreAvoided) {
   Scene s(8, kBanks);
   EXPECT_EQ(s.walk().home[6], 4);
-  s.options.relaxation.bank_aware = true;
+  s.options.bank_aware = true;
   const Attempt a = s.walk();
   EXPECT_EQ(a.home[6], 5);
   EXPECT_EQ(s.facts.banks_moved, 0);
@@ -374,7 +374,7 @@ TEST(InstructionWalk, BanksOfCoOperandsAreAvoided) {
 // All registers are taken: %0 and %4 can only change places with others.
 TEST(InstructionWalk, BankConflictsThatAreLeftMove) {
   Scene s(5, testing::kFiveAtOnce);
-  s.options.relaxation.bank_aware = true;
+  s.options.bank_aware = true;
   const Attempt a = s.walk();
   EXPECT_EQ(s.facts.banks_moved, 2);
   EXPECT_EQ(s.facts.bank_conflicts, 0);
@@ -451,7 +451,7 @@ TEST(InstructionWalk, HomesNeverOverlapInTime) {
       kept.push_back(random.chance(25) && slot + vreg.units() <= limit ? slot : -1);
     }
     if (random.chance(30)) s.options.kept = kept;
-    s.options.relaxation.bank_aware = random.chance(50);
+    s.options.bank_aware = random.chance(50);
     // Some that cannot be spilled, so that pins come about.
     for (std::size_t v = 0; v < s.f.vregs.size(); ++v)
       if (random.chance(15)) s.make_temporary(v, 1);

@@ -1,6 +1,6 @@
 // See preallocation.h.
 
-#include "allocator/assign/by_source/preallocation.h"
+#include "allocator/classic/preallocation.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 // See instruction_walk.h.
 
-#include "allocator/assign/by_source/instruction_walk.h"
+#include "allocator/classic/instruction_walk.h"
 
 #include <algorithm>
 #include <optional>
@@ -110,7 +110,7 @@ class InstructionWalk {
  public:
   InstructionWalk(const FileAllocator& a, const AttemptOptions& options, WalkTables& tables, int level)
       : a_(a), round_(a.round()), f_(a.round().lowered.f), tables_(tables), level_(kLevels[level]),
-        placement_(a, options, {.array_width = std::max(a.limit(), 1), .counts_hints = false, .level = level}) {
+        placement_(a, options, {.array_width = std::max(a.limit(), 1)}) {
     facts_.level = level;
   }
 
@@ -186,12 +186,12 @@ class InstructionWalk {
     const Geometry geometry = placement_.shape(v);
     std::span<const Interval> range = placement_.range(v);
     if (REGDUEL_PLANTED("fatpoint-walk-looks-no-further-than-a-hole")) range = range.first(1);
-    placement_.weigh({&v, 1}, geometry);
+    placement_.weigh({&v, 1});
     const UnitSet taken = placement_.taken_during(range);
     const int unit = placement_.select(geometry, taken);
     if (unit < 0) return make_room(v, geometry, taken);
     placement_.show(StepKind::Alone, v, unit);
-    placement_.settle({&v, 1}, unit, geometry);
+    placement_.settle({&v, 1}, unit);
   }
 
   // --- candidates

@@ -40,8 +40,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "allocator/assign/by_source/candidates.h"
 #include "allocator/assign/file_allocator.h"
+#include "allocator/classic/candidates.h"
 #include "allocator/program/mode.h"
 
 namespace regduel::allocator {

@@ -1,7 +1,7 @@
 // The pre-allocation pass: which operands qualify, and the homes that they get. knob_effects_test.cpp shows that each knob changes an
 // allocation.
 
-#include "allocator/assign/by_source/preallocation.h"
+#include "allocator/classic/preallocation.h"
 
 #include <gmock/gmock.h>
 
