@@ -84,7 +84,7 @@ function scatterPage(run) {
   const pick = choice(Object.entries(measures), scatterState.measure, (m) => { scatterState.measure = m; keepInAddress({ measure: m }); fill(); });
   fill();
   return [heading(`${nick(production)} against ${nick(reference)}`),
-    el("p", { class: "quiet" }, `A dot is one or more cases that passed with both. Below the line ${production} has less, which is better.`),
+    el("p", { class: "quiet" }, `A dot is one or more cases that passed with both. Below the line ${nick(production)} has less, which is better.`),
     el("div", { class: "row" }, labelled("Measure", pick)), box];
 }
 
@@ -108,15 +108,15 @@ function scatter(ks, measure) {
     title: null, height: Math.min(560, Math.max(320, innerHeight - 260)), left: 56, label: `Scatter of ${measures[measure]}: ${sum}`,
     draw(g, width, height) {
       const x = wide(most, [0, width]), y = wide(most, [height, 0]);
-      wideAxes(g, x, y, width, height, most, { xLabel: `${reference}: ${measures[measure]}`, yLabel: `${production}: ${measures[measure]}` });
+      wideAxes(g, x, y, width, height, most, { xLabel: `${nick(reference)}: ${measures[measure]}`, yLabel: `${nick(production)}: ${measures[measure]}` });
       g.append("line").attr("class", "bound").attr("x1", x(0)).attr("y1", y(0)).attr("x2", x(most)).attr("y2", y(most));
       withTip(g.append("g").selectAll("circle").data(all).join("circle").attr("class", "dot").attr("cx", (p) => x(p.x)).attr("cy", (p) => y(p.y)).attr("r", radius)
         .attr("fill", (p) => (p.y > p.x ? "var(--s1)" : p.y < p.x ? "var(--s0)" : "var(--skipped)"))
         .on("click", (event, p) => { location.hash = `#/case/${p.ks[0]}`; }),
-        (p) => `${p.ks.length > 1 ? `${count(p.ks.length)} cases, such as ` : ""}${nameOf(p.ks[0])}\n${production} ${count(p.y)}, ${reference} ${count(p.x)}`);
+        (p) => `${p.ks.length > 1 ? `${count(p.ks.length)} cases, such as ` : ""}${nameOf(p.ks[0])}\n${nick(production)} ${count(p.y)}, ${nick(reference)} ${count(p.x)}`);
     },
-    keys: legend([["var(--s0)", `${production} less`], ["var(--s1)", `${production} more`], ["var(--skipped)", "alike"]]),
-    figures: figuresOf("Those furthest apart first", ["function", production, reference, "cases"],
+    keys: legend([["var(--s0)", `${nick(production)} less`], ["var(--s1)", `${nick(production)} more`], ["var(--skipped)", "alike"]]),
+    figures: figuresOf("Those furthest apart first", ["function", nick(production), nick(reference), "cases"],
       () => far.map((p) => [el("a", { href: `#/case/${p.ks[0]}` }, nameOf(p.ks[0])), p.y, p.x, p.ks.length])),
   })];
 }
