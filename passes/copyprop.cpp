@@ -1,6 +1,8 @@
 #include "passes/copyprop.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -93,6 +95,7 @@ class Propagation {
       for (std::uint32_t k = 0; k < copies_.size(); ++k) add(copies_[k].def.index(), k);
     });
     shortcuts_.assign(f_.vregs.size(), {});
+    recent_.assign(f_.vregs.size(), {});
     of_inst_.build(f_.insts.size(), [&](auto add) {
       std::uint32_t k = 0;
       for (const auto& [copy, at] : made) {
@@ -104,9 +107,17 @@ class Propagation {
 
   // --- where they are available
   void write(const Inst& i, Set& available) {
-    for (const Operand& op : ir::defs_of(f_.operands_of(i)))
-      for (const std::uint32_t k : of_root_[f_.root(op.vreg()).index()])
-        if (available.remove(k)) forget_shortcuts();
+    for (const Operand& op : ir::defs_of(f_.operands_of(i))) {
+      const VRegId root = f_.root(op.vreg());
+      Recent& recent = recent_of(root);
+      const auto remove = [&](std::span<const std::uint32_t> copies) {
+        for (const std::uint32_t k : copies)
+          if (available.remove(k)) forget_shortcuts();
+      };
+      if (std::exchange(recent.is_all, true)) remove(recent.copies);
+      else remove(of_root_[root.index()]);
+      recent.copies.clear();
+    }
   }
   // All pairs of a copy, and all phis of a block, write at once, so a source that one of them writes holds another value
   // afterwards.
@@ -120,12 +131,16 @@ class Propagation {
     };
     for (const Inst& i : at_once)
       for (const std::uint32_t k : of_inst_[static_cast<std::size_t>(&i - f_.insts.data())])
-        if (!is_written(copies_[k].source)) available.add(k);
+        if (!is_written(copies_[k].source)) {
+          available.add(k);
+          for (const VRegId root : {copies_[k].def, copies_[k].source}) recent_of(root).copies.push_back(k);
+        }
   }
   // Calls visit(i, available before i) for each instruction but phis, which are done at once.
   template <class Visit>
   void walk(BlockId b, Set& available, Visit&& visit) {
     const auto insts = f_.insts_of(b), phis = f_.phis_of(b);
+    ++walk_;
     generate(phis, available);
     for (std::size_t n = phis.size(); n < insts.size(); ++n) {
       visit(insts[n], available);
@@ -279,6 +294,22 @@ class Propagation {
   Grouped<std::uint32_t> of_root_;  // copies by the roots that they read and write
   Grouped<std::uint32_t> of_def_, of_inst_;
   std::vector<Set> at_end_;  // by block
+  // Copies of a root that came to be available in the block at hand since the root was written last. Those before are looked for once.
+  struct Recent {
+    std::vector<std::uint32_t> copies;
+    bool is_all = false;  // no other copy of the root is available
+    std::uint32_t walk = 0;
+  };
+  Recent& recent_of(VRegId root) {
+    Recent& r = recent_[root.index()];
+    if (std::exchange(r.walk, walk_) != walk_) {
+      r.copies.clear();
+      r.is_all = false;
+    }
+    return r;
+  }
+  std::vector<Recent> recent_;  // by root
+  std::uint32_t walk_ = 0;      // of a block
   // From a vreg along the way to its origin; of use where the epoch is that of now.
   struct Shortcut {
     VRegId to;

@@ -22,6 +22,7 @@
 #include "reference/spill/choose.h"
 #include "reference/spill/costs.h"
 #include "reference/spill/lazy_refill.h"
+#include "reference/spill/slots_of_copies.h"
 
 namespace regduel::reference {
 namespace {
@@ -46,6 +47,8 @@ class Rounds {
     for (int round = 0; round < rules_.max_rounds; ++round) {
       const Plan before = plan;
       if (colour_all(before, how, plan)) return write(before);
+      if (round == 0) first_ = std::move(graphs_);
+      share_slots_of_copies(first_, plan, fuel_);
       if (trace_) trace_round(round, before, plan);
       if (num_spilled(plan) > rules_.spill_limit) return gives_up();
       // From the middle on each round spills all it can, so that the rounds suffice.
@@ -270,7 +273,7 @@ class Rounds {
   void trace_round(int round, const Plan& before, const Plan& after) {
     std::string text = fmt::format("{} round {}:", rules_.allocator, round);
     for (std::size_t v = 0; v < after.locations.size(); ++v) {
-      if (before.locations[v] == after.locations[v]) continue;
+      if (before.locations[v].kind() == after.locations[v].kind()) continue;
       const bool is_phi = v >= f_.vregs.size();
       text += fmt::format(" {} {}{}", after.locations[v].is_nowhere() ? "remat" : "spill", is_phi ? "phi " : "%",
                           is_phi ? v - f_.vregs.size() : v);
@@ -286,7 +289,7 @@ class Rounds {
   ir::Trace* trace_;
   ir::Fuel* fuel_;
   Code code_;
-  InterferenceGraphs graphs_;
+  InterferenceGraphs graphs_, first_;  // of the round at hand, and of the first one
   std::vector<ir::PReg> homes_;
   KeptColours kept_;
   Round kept_in_;

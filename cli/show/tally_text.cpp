@@ -23,13 +23,13 @@ std::string text_of(const fuzz::Tally& tally) {
   std::string out = fmt::format("{}; instructions: median {}, {} of 1000 or more, largest {}\n", counted(tally.cases(), "duel"),
                                 sizes[sizes.size() / 2], percent(large, tally.cases(), 1), sizes.back());
   Table table({"allocator", "pass", "fail", "inconclusive", "impossible", "spilling", "registers", "MaxLive", "store bytes",
-               "load bytes", "least spill", "seconds"});
+               "load bytes", "frame bytes", "least spill", "seconds"});
   for (const fuzz::Tally::Row& r : tally.rows())
     table.row({duel::shown_name(r.allocator), fmt::format("{}", r.pass), fmt::format("{}", r.fail),
                fmt::format("{}", r.inconclusive), percent(r.impossible, tally.cases(), 1),
                percent(r.spilling, tally.cases() - r.impossible - r.unsupported, 1), fmt::format("{}", r.registers),
                fmt::format("{}", r.max_live), fmt::format("{}", r.store_bytes), fmt::format("{}", r.load_bytes),
-               percent(r.best, r.best + r.worst, 1), fmt::format("{:.2f}", r.seconds)});
+               fmt::format("{}", r.frame_bytes), percent(r.best, r.best + r.worst, 1), fmt::format("{:.2f}", r.seconds)});
   out += table.text_within(columns_of(STDOUT_FILENO));
   for (const fuzz::Tally::Row& r : tally.rows())
     for (const fuzz::Tally::Opinions& o : r.opinions)

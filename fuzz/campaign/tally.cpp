@@ -96,6 +96,7 @@ void Tally::add(const duel::Case& input, const duel::Duel& d) {
     row.max_live += b.measures.max_live[0];
     row.store_bytes += b.measures.spill_store_bytes;
     row.load_bytes += b.measures.spill_load_bytes;
+    row.frame_bytes += b.measures.local_frame_bytes + b.measures.shared_frame_bytes;
     if (is_saturated) continue;
     add_to(row.weighted_bytes, b.measures.weighted_spill_bytes);
     if (b.measures.weighted_spill_bytes == fewest) ++row.best;
@@ -157,6 +158,7 @@ ordered_json Tally::json() const {
                     {"max_live", r.max_live},
                     {"spill_store_bytes", r.store_bytes},
                     {"spill_load_bytes", r.load_bytes},
+                    {"frame_bytes", r.frame_bytes},
                     {"weighted_spill_bytes", number_or_null(r.weighted_bytes)},
                     {"least_spill", r.best},
                     {"seconds", r.seconds},

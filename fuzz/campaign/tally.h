@@ -47,9 +47,9 @@ class Tally {
     std::uint64_t spilling = 0;     // allocations that move at least one byte
     // Cases in which this one spilled fewest / not fewest weighted bytes, all having passed, and none being saturated.
     std::uint64_t best = 0, worst = 0;
-    std::int64_t registers = 0, max_live = 0;  // sums over passed cases, file R
-    std::int64_t store_bytes = 0, load_bytes = 0;
-    std::optional<std::int64_t> weighted_bytes = 0;  // of the cases of best and worst; nullopt = beyond INT64_MAX
+    std::int64_t registers = 0, max_live = 0;                       // sums over passed cases, file R
+    std::int64_t store_bytes = 0, load_bytes = 0, frame_bytes = 0;  // frames of local and shared memory
+    std::optional<std::int64_t> weighted_bytes = 0;                 // of the cases of best and worst; nullopt = beyond INT64_MAX
     double seconds = 0;
     std::vector<Opinions> opinions = {};                        // in the order of judging
     std::map<std::string, std::uint64_t> unsupported_for = {};  // by reason, likewise; at most kMostReasons
@@ -57,7 +57,7 @@ class Tally {
     // The fields whose sum is that of both; the others have rules of their own.
     static constexpr auto kSums = std::tuple(&Row::pass, &Row::fail, &Row::inconclusive, &Row::impossible, &Row::unsupported,
                                              &Row::allocations, &Row::spilling, &Row::best, &Row::worst, &Row::registers,
-                                             &Row::max_live, &Row::store_bytes, &Row::load_bytes, &Row::seconds);
+                                             &Row::max_live, &Row::store_bytes, &Row::load_bytes, &Row::frame_bytes, &Row::seconds);
     static constexpr auto kFields =
         std::tuple_cat(std::tuple(&Row::allocator), kSums, std::tuple(&Row::weighted_bytes, &Row::opinions, &Row::unsupported_for));
   };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "reference/textbook/next_uses.h"
+
 namespace regduel::reference {
 namespace {
 
@@ -28,6 +30,14 @@ class Chordal final : public SplitPolicy {
       std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
         return a.distance != b.distance ? a.distance < b.distance : a.temp < b.temp;
       });
+    std::erase_if(candidates, [&, through = ir::PerFile<int>{}](const Candidate& c) mutable {
+      const ir::RegFile file = walk.code().temps[c.temp].file;
+      const int pressure = walk.pressure_of_loop(block, file);
+      if (pressure == 0 || c.distance < NextUses::kExit) return false;
+      // What the loop does not use stays in a register as far as the loop leaves room.
+      through[ir::index(file)] += c.units;
+      return pressure - units_through(walk, block, file) + through[ir::index(file)] > walk.allocatable(file).count();
+    });
     ir::PerFile<UnitSet> taken;
     std::vector<Candidate> elsewhere;
     for (const Candidate& c : candidates) {
@@ -48,6 +58,15 @@ class Chordal final : public SplitPolicy {
       there.emplace_back(c.temp, u);
     }
     return there;
+  }
+
+  // Of what is live at the head of a loop and not used in it.
+  static int units_through(const Walk& walk, std::uint32_t block, ir::RegFile file) {
+    int units = 0;
+    for (const TempId t : walk.live_in(block))
+      if (walk.code().temps[t].file == file && walk.distance_at_head(block, t) >= NextUses::kExit)
+        units += walk.code().temps[t].units;
+    return units;
   }
 
   int choose(const Walk&, TempId, const UnitSet& positions) override { return positions.first(); }

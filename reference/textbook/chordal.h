@@ -7,7 +7,9 @@
 // does a value that comes back from memory. The live ranges of these are subtrees of the dominator tree, their interference graph is
 // chordal, and the order in which they are defined along the tree is the reverse of a perfect elimination order: where no more units are
 // live than there are, each gets a register that is free, without any search. So what goes to memory is decided by the number of live
-// units alone: where there are too many, the value whose next use is furthest away (Belady) goes, each exit of a loop being far. At a
+// units alone: where there are too many, the value whose next use is furthest away (Belady) goes, each exit of a loop being far. What a loop does not
+// use goes to memory before it where the loop needs its register (M. Braun, S. Hack, Register spilling and live-range splitting for SSA-form
+// programs, CC 2009). At a
 // join the values stay in registers that are next used soonest, each in the register where it was if that is free. What
 // moves at the end of each edge is what phis would copy.
 //

@@ -1,6 +1,7 @@
 #include "reference/textbook/split.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 
@@ -27,7 +28,7 @@ class Splitter final : public Walk {
         order_(reverse_postorder(code_)), next_(code_, liveness_, order_), where_(code_.temps.size()),
         home_(code_.temps.size(), -1), lives_on_(code_.refs.size(), 0), is_dead_(code_.insts.size(), 0),
         heads_(code_.blocks.size()), ends_(code_.blocks.size()), blocks_(code_.blocks.size()), is_walked_(code_.blocks.size(), 0),
-        pieces_(problem, plan, code_.temps) {
+        place_(code_.blocks.size(), 0), pressure_(code_.blocks.size()), pieces_(problem, plan, code_.temps) {
     for (std::vector<TempId>& file : occupant_) file.assign(ir::kMaxUnits, kNoTemp);
     for (auto& file : takings_) file.resize(ir::kMaxUnits);
     find_deaths();
@@ -65,6 +66,18 @@ class Splitter final : public Walk {
     }
     return nearest;
   }
+  [[nodiscard]] int pressure_of_loop(std::uint32_t b, ir::RegFile file) const override {
+    std::uint32_t last = place_[b];
+    bool is_loop = false;
+    for (const std::uint32_t p : code_.predecessors[b])
+      if (code_.blocks[p].is_reachable && place_[p] >= place_[b]) {
+        is_loop = true;
+        last = std::max(last, place_[p]);
+      }
+    int most = 0;
+    for (std::uint32_t k = place_[b]; is_loop && k <= last; ++k) most = std::max(most, pressure_[order_[k]][ir::index(file)]);
+    return most;
+  }
   [[nodiscard]] const UnitSet& allocatable(ir::RegFile file) const override { return p_.allocatable()[ir::index(file)]; }
 
  private:
@@ -78,10 +91,12 @@ class Splitter final : public Walk {
 
   void find_deaths() {
     std::vector<std::uint32_t> writers(code_.temps.size(), 0);
+    for (std::uint32_t k = 0; k < order_.size(); ++k) place_[order_[k]] = k;
     for (std::uint32_t b = 0; b < code_.blocks.size(); ++b)
       liveness_.walk(b, [&](std::uint32_t i, const LiveSet& live) {
         const CodeInst& inst = code_.insts[i];
         const auto refs = code_.refs_of(inst);
+        for (std::size_t at = 0; at < used_.size(); ++at) pressure_[b][at] = std::max(pressure_[b][at], live.units()[at]);
         is_dead_[i] = inst.kind == CodeKind::Move && !live.contains(refs[0].temp);
         for (std::size_t k = 0; k < refs.size(); ++k) {
           lives_on_[inst.first_ref + k] = live.contains(refs[k].temp);
@@ -123,10 +138,17 @@ class Splitter final : public Walk {
     });
   }
   [[nodiscard]] int choose(TempId t, UnitSet free) {
-    const UnitSet spared = (free - p_.callee_saved()[file(t)]).positions(temp(t).units, temp(t).align_log2);
-    if (spared.any()) return policy_.choose(*this, t, spared);
-    const UnitSet all = free.positions(temp(t).units, temp(t).align_log2);
-    return all.any() ? policy_.choose(*this, t, all) : -1;
+    UnitSet positions = (free - p_.callee_saved()[file(t)]).positions(temp(t).units, temp(t).align_log2);
+    if (positions.none()) positions = free.positions(temp(t).units, temp(t).align_log2);
+    if (positions.none()) return -1;
+    UnitSet beside;
+    positions.for_each([&](int u) {
+      const int units = temp(t).units, neighbour = u ^ units;
+      if (std::has_single_bit(unsigned{temp(t).units}) && p_.allocatable()[file(t)].has_all(neighbour, neighbour + units) &&
+          !positions.has(neighbour))
+        beside.set(u);
+    });
+    return policy_.choose(*this, t, beside.any() ? beside : positions);
   }
 
   // --- inserted before the instruction at hand --------------------------------------------------------------------
@@ -508,6 +530,8 @@ class Splitter final : public Walk {
   std::vector<Places> heads_, ends_;           // by block
   std::vector<std::vector<CodeInst>> blocks_;  // what becomes of each
   std::vector<std::uint8_t> is_walked_;        // by block
+  std::vector<std::uint32_t> place_;           // by block, in the order
+  std::vector<ir::PerFile<int>> pressure_;     // by block: the most units that are live at one point
   Pieces pieces_;
   Plan* next_plan_ = nullptr;
   bool has_failed_ = false, is_hopeless_ = false;

@@ -39,6 +39,8 @@ class Walk {
   [[nodiscard]] virtual std::uint64_t next_frequency(TempId t) const = 0;
   // How far it is in this block to the next clobber or fixed operand that takes a unit of the tuple.
   [[nodiscard]] virtual std::uint64_t hole(ir::RegFile file, int unit, int units) const = 0;
+  // The most units that are live at one point of the loop that begins with the block; 0 where none does.
+  [[nodiscard]] virtual int pressure_of_loop(std::uint32_t block, ir::RegFile file) const = 0;
   [[nodiscard]] virtual const UnitSet& allocatable(ir::RegFile file) const = 0;
 };
 
@@ -47,7 +49,8 @@ class SplitPolicy {
   virtual ~SplitPolicy() = default;
   // Which values are in which registers at the head of a block, by value that is live there; the others are in memory.
   [[nodiscard]] virtual std::vector<std::pair<TempId, int>> enter(const Walk& walk, std::uint32_t block) = 0;
-  // One of the free positions, of which there is at least one.
+  // One of the free positions, of which there is at least one. Where there are some whose aligned neighbour is taken, it is asked for
+  // one of these, so that room for tuples is left.
   [[nodiscard]] virtual int choose(const Walk& walk, TempId t, const UnitSet& positions) = 0;
   // What it costs that a value goes to memory here. The cheapest go, and none is dearer than 2^40.
   [[nodiscard]] virtual std::uint64_t cost(const Walk& walk, TempId t) = 0;
