@@ -68,7 +68,8 @@ constexpr std::string_view kModifiers =
     "try_wait uni unified up volatile wait wait_all wait_group warp wb weak wide width wrap ws wt xor xorsign zero";
 // Others without their digits: types, shapes of matrices and textures, counts.
 constexpr std::string_view kShapes =
-    "L addr_mode_ ad be bf bfx bx bx_p d dms em emx fe fx imcol imcol_no_offs m mn mnk rc shr sx tf ue uem uemx ux v warpx x xb "
+    "L addr_mode_ ad be bf bfx block bx bx_p d dms em emx fe fx imcol imcol_no_offs m mn mnk rc shr sx tf ue uem uemx ux v warpx x "
+    "xb "
     "xbx";
 
 bool is_known_modifier(std::string_view part) {
