@@ -21,28 +21,6 @@ namespace {
 
 Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Instruments& instruments, const Replay& replay = {});
 
-ir::Limits with_registers(ir::Limits limits, int registers) {
-  limits.units[ir::index(RegFile::R)] = registers;
-  return limits;
-}
-
-void show_spill_setup(const ProgramFacts& facts, const Instruments& instruments) {
-  if (facts.spilling.files == 0 || instruments.trace == nullptr) return;
-  if (facts.spilling.is_refused) return instruments.line("{}", kSmemRefusal);
-  std::string files;
-  for (const RegFile file : ir::kAllFiles)
-    if (facts.spilling.concerns(file)) files += fmt::format("{}{}", files.empty() ? "" : " and ", ir::name(file));
-  instruments.line("Smem spilling: {}, {} bytes a thread", files, facts.spilling.shared_bytes);
-}
-
-std::optional<Impossible> find_impossible(const Run& run, bool is_reachable) {
-  const ProgramFacts& facts = run.facts;
-  for (std::size_t b = 0; b < facts.f.blocks.size(); ++b)
-    if (facts.cfg.is_reachable(ir::BlockId(b)) == is_reachable)
-      if (const auto impossible = find_impossible(facts.f, ir::BlockId(b), run.budget)) return impossible;
-  return std::nullopt;
-}
-
 // For occupancy: with fewer registers an SM may hold more warps, at the price of some spill code. The result with fewer registers
 // stays if the budget model says that this pays.
 Result with_fewer_registers(const ir::Limits& limits, Progress& progress, Result plain) {
@@ -93,7 +71,7 @@ Result with_lower_limits(const ir::Limits& limits, const Run& run, Result best) 
 // All phases under one limit.
 Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Instruments& instruments, const Replay& replay) {
   const Run run(facts, limits, instruments);
-  show_spill_setup(facts, instruments);
+  show_spill_setup(run);
   Progress progress(run);
   if (RunListener* const listener = instruments.listener) {
     listener->follow(facts.stands_for);

@@ -1,4 +1,4 @@
-// For each knob of the table, a program whose allocation it changes; a knob without an effect has no place in the table.
+// For each knob of fatpoint, a program whose allocation it changes; a knob without an effect has no place in the table.
 //
 // Each row has a text of the allocation with the default, and one of the allocation with another value. Judges are elsewhere; here
 // only the small machine of testing.h checks that both allocations do what the program does. Most of the programs are random ones,
@@ -47,27 +47,6 @@ constexpr std::string_view kScalarBeforePair = R"(
       #3 exit
 )";
 
-// A scan from the last operand gives the second one of the store the lowest register. The fixed operand makes the mode.
-constexpr std::string_view kTwoOperands = R"(
-    vreg %0..%2 R b32
-    block b0
-      #0 %0 = const 1
-      #1 %1 = const 2
-      #2 st %0, %1 !write
-      #3 %2{=R1} = const 3
-      #4 exit
-)";
-
-constexpr std::string_view kTwoUniformOperands = R"(
-    vreg %0..%2 UR b32
-    block b0
-      #0 %0 = const 1
-      #1 %1 = const 2
-      #2 st %0, %1 !write
-      #3 %2{=UR1} = const 3
-      #4 exit
-)";
-
 // One register too few. Guidance lets the scalar go; where it says nothing, eviction has to see to it.
 // A constant and 64 values live at once.
 std::string_view sixty_five_values() {
@@ -81,17 +60,6 @@ std::string_view sixty_five_values() {
   }();
   return kText;
 }
-constexpr std::string_view kScalarOfWide = R"(
-    vreg %0 R b32
-    vreg %1 R b64
-    vreg %2 R b32
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 %0 = ld 2
-      #3 %2 = ld %1
-      #4 exit
-)";
 constexpr std::string_view kPairAndScalar = R"(
     vreg %0 R b64
     vreg %1 R b32
@@ -103,30 +71,19 @@ constexpr std::string_view kPairAndScalar = R"(
       #4 exit
 )";
 
-const Settings::value_type kAllTypes{"FatPointConstraintTypes", "65535"}, kOneChance{"FatPointUnspill", "0"};
+const Settings::value_type kOneChance{"FatPointUnspill", "0"};
 // A vreg that is spilled is so everywhere.
 const Settings kWhole = {{"FatPointSplitLiveRanges", "0"}};
 
-// The tuple ends where the scalar begins: R0 is free, unless the tuple is to be spared.
-constexpr std::string_view kScalarBehindTuple = R"(
-    vreg %0 R b64
-    vreg %1 R b32
+constexpr std::string_view kCopyBehindAnother = R"(
+    vreg %0..%2 R b32
     block b0
       #0 %0 = ld 0
-      #1 %1 = ld %0
-      #2 st %1 !write
-      #3 exit
-)";
-
-constexpr std::string_view kInstructionWalk = R"(
-    vreg %0..%1 R b32
-    vreg %2 R b96
-    block b0
-      #0 %0{=R1} = ld 0
       #1 %1 = ld 1
-      #2 %2 = ld 2
-      #3 st %0, %1 !write
-      #4 exit
+      #2 st %0 !write
+      #3 %2 = copy %1
+      #4 st %2 !write
+      #5 exit
 )";
 constexpr std::string_view kEstimatedLoopIterations = R"(
     vreg %0..%2 R b32
@@ -167,14 +124,6 @@ constexpr std::string_view kSpillBitHighRegCountHeur = R"(
       #3 %3 = ld 3
       #4 st %1, %0, %2 !write
       #5 exit
-)";
-constexpr std::string_view kInterferenceThreshold = R"(
-    vreg %0 R b96
-    vreg %1 R b32
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld %0
-      #2 exit
 )";
 constexpr std::string_view kRegisterUsageLevel = R"(
     vreg %0 R b32
@@ -307,23 +256,12 @@ constexpr std::string_view kLowerLimits = R"(
 
 const std::vector<Effect>& effects() {
   static const std::vector<Effect> kEffects = {
-      {Knob::UniformPreAllocation, "1", {{"628", "1"}}, 255, kTwoUniformOperands, "st UR0, UR1", "st UR1, UR0"},
-      // Eviction places temporaries first; the walk places first what begins first. In the special mode nothing is tried before.
-      {Knob::InstructionWalk, "1", {{"638", "1"}, {"FastCompile", "3"}}, 5, kInstructionWalk, "R4 = ld 1", "R3 = ld 1"},
       // At ten turns what the loop reads has to stay; at one it is as cheap as the rest, and lives longest.
       {Knob::EstimatedLoopIterations, "1", kWhole, 2, kEstimatedLoopIterations, "spill R1", "spill R0"},
-      {Knob::PreAllocation, "1", {}, 255, kTwoOperands, "st R0, R1", "st R1, R0"},
-      // Alone, %0 fits below the fixed register; together with its copy, only above it.
-      {Knob::CoalescingPreAllocation, "1", {{"628", "1"}}, 255, testing::kClass, "R0 = const 1", "R2 = const 1"},
       {Knob::FastAllocation, "1", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
       {Knob::NoSpillAttempts, "2", {{"638", "1"}}, 255, kScalarBeforePair, "R2:R3 = ld", "R0:R1 = ld"},
       // R0 and R4 are in one of four banks.
       {Knob::BankAware, "1", {}, 255, kBankAware, "mad R0, R4", "mad R1, R4"},
-      // The second attempt is taken, and spares the units of the wide use, unless that constraint is left out.
-      {Knob::RelaxationStep, "0", {kAllTypes}, 255, kScalarOfWide, "R0 = ld R0:R1", "R2 = ld R0:R1"},
-      // Likewise, by the end of the list: nothing is left out at its head.
-      {Knob::RelaxationCeiling, "0", {{"641", "1"}, {"642", "0"}, kAllTypes}, 255, kScalarOfWide, "R0 = ld R0:R1", "R2 = ld R0:R1"},
-      {Knob::PreAllocationPriority, "2", {{"628", "1"}}, 255, kTwoOperands, "st R1, R0", "st R0, R1"},
       // At level 10 the tiers end at 16 registers, unless these knobs reach further.
       {Knob::SpillBitHighRegCountHeur,
        "8",
@@ -336,8 +274,6 @@ const std::vector<Effect>& effects() {
       {Knob::SpillBitLowRegCountHeur, "1", {{"661", "1000"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       {Knob::SpillBitLowRegScale, "3", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       {Knob::SpillBitMediumRegScale, "3", {{"661", "3"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
-      // Any weight at all congests the slots of the wide use, so that weights count in the first attempt already.
-      {Knob::InterferenceThreshold, "0", {kAllTypes}, 255, kInterferenceThreshold, "R0 = ld R0:R2", "R2 = ld R0:R2"},
       // Sixteen registers are aimed at, and the call takes them all.
       {Knob::RegisterUsageLevel, "10", {}, 255, kRegisterUsageLevel, "R16 = ld 0", "spill R0"},
       {Knob::FastCompile, "2", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
@@ -360,13 +296,8 @@ const std::vector<Effect>& effects() {
       {Knob::MergeCopies, "0", {kOneChance}, 2, kMergeCopies, "#1 copy !deleted\n    #2", "refill slot 0"},
       // An SM holds 28 blocks of 32 threads with 65 registers, 32 with 64.
       {Knob::Occupancy, "0", {}, 255, sixty_five_values(), "remat #0", "R64 = "},
-      {Knob::ConstraintTypes,
-       "65535",
-       {{"684", "0"}, {"642", "0"}, {"FatPointPackingAttempt", "0"}},
-       255,
-       kScalarBehindTuple,
-       "R0 = ld R0:R1",
-       "R2 = ld R0:R1"},
+      // %2 is placed by itself: with its source, or where %0 was.
+      {Knob::ConstraintTypes, "0", {{"FatPointChains", "0"}}, 255, kCopyBehindAnother, "copy !deleted", "R0 = copy R1"},
       {Knob::Orders, "1", {{"FatPointPackingAttempt", "0"}}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
       {Knob::PackingAttempt, "0", {{"FatPointOrders", "1"}}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
       {Knob::Guidance, "0", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
@@ -390,8 +321,9 @@ class KnobEffects : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(KnobEffects, ChangesAnAllocation) {
   const ir::KnobInfo& row = knob_infos()[GetParam()];
-  const auto effect = std::ranges::find(effects(), static_cast<Knob>(GetParam()), &Effect::knob);
-  ASSERT_TRUE(effect != effects().end()) << row.name << " has no program that shows what it does";
+  ASSERT_LT(GetParam(), effects().size()) << row.name << " has no program that shows what it does";
+  const Effect* const effect = &effects()[GetParam()];
+  ASSERT_TRUE(Knobs::parse(Settings{{row.name, std::string(effect->value)}}).value().is_set(effect->knob)) << row.name;
   ASSERT_NE(effect->value, row.default_value);
   const ir::Function f = testing::program(effect->program);
   const auto allocated = [&](const Settings& settings) {
@@ -406,12 +338,12 @@ TEST_P(KnobEffects, ChangesAnAllocation) {
   EXPECT_THAT(by_value, Not(HasSubstr(std::string(effect->by_default))));
 }
 
-INSTANTIATE_TEST_SUITE_P(Knobs, KnobEffects, ::testing::Range(std::size_t{0}, std::size_t{kNumKnobs}),
+INSTANTIATE_TEST_SUITE_P(Knobs, KnobEffects, ::testing::Range(std::size_t{0}, knob_infos().size()),
                          [](const auto& tested) { return knob_infos()[tested.param].name; });
 
 TEST(KnobEffects, AreOfOneKnobEach) {
-  ASSERT_EQ(effects().size(), std::size_t{kNumKnobs});
-  for (std::size_t k = 0; k < effects().size(); ++k) EXPECT_EQ(effects()[k].knob, static_cast<Knob>(k));
+  ASSERT_EQ(effects().size(), knob_infos().size());
+  for (std::size_t k = 1; k < effects().size(); ++k) EXPECT_LT(effects()[k - 1].knob, effects()[k].knob);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "allocator/knobs.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -19,6 +20,9 @@ constexpr std::int64_t kDefaultTypes = 0xFE10;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
 
+constexpr std::uint8_t kFatPoint = 1, kClassic = 2, kBoth = 3;  // Owner
+constexpr std::int64_t kSame = std::numeric_limits<std::int64_t>::min();
+
 struct Row {
   Knob knob;
   const char* name;
@@ -26,19 +30,26 @@ struct Row {
   KnobType type;
   std::int64_t default_value, low, high;  // range: both included; Dbl: millionths
   const char *source, *help;
+  std::uint8_t owners = kBoth;
+  std::int64_t classic = kSame;  // the default of `classic`
+
+  [[nodiscard]] constexpr bool is_of(Owner owner) const { return (owners & static_cast<std::uint8_t>(owner)) != 0; }
+  [[nodiscard]] constexpr std::int64_t default_of(Owner owner) const {
+    return owner == Owner::Classic && classic != kSame ? classic : default_value;
+  }
 };
 
 constexpr Row kTable[kNumKnobs] = {
     {Knob::UniformPreAllocation, "RegAllocUniformPreAllocation", 618, KnobType::Bool, 0, 0, 1, kPreAllocation,
-     "place operands of the uniform file before the scan (name ours)"},
+     "place operands of the uniform file before the scan (name ours)", kClassic, 1},
     {Knob::InstructionWalk, "RegAllocInstructionWalk", 622, KnobType::Bool, 0, 0, 1, "source 001 \"Spill Guidance Structure\"",
-     "attempts with spilling walk the instructions, instead of taking vregs in an order (name ours)"},
+     "where the rounds of spilling come to no end, the alternate allocator walks the instructions (name ours)", kClassic, 1},
     {Knob::EstimatedLoopIterations, "RegAllocEstimatedLoopIterations", 623, KnobType::Int, 10, 1, 1000, "source 000 \"Post-Init\"",
      "iterations a loop level is taken to run: the base of block frequencies"},
     {Knob::PreAllocation, "RegAllocPreAllocation", 628, KnobType::Bool, 0, 0, 1, kPreAllocation,
-     "place operands of high priority before the scan (name ours)"},
+     "place operands of high priority before the scan (name ours)", kClassic, 1},
     {Knob::CoalescingPreAllocation, "RegAllocCoalescingPreAllocation", 629, KnobType::Bool, 0, 0, 1, kPreAllocation,
-     "pre-allocation places alias chains as one, and follows copies and hints (name ours)"},
+     "pre-allocation places alias chains as one, and follows copies and hints (name ours)", kClassic, 1},
     {Knob::FastAllocation, "RegAllocFastAllocation", 638, KnobType::Bool, 0, 0, 1, "source 000 \"Fast Register Allocation\"",
      "one attempt without spilling (or as many as knob 639 says) instead of the retry table, and where registers spill, the first "
      "result (name ours)"},
@@ -47,12 +58,13 @@ constexpr Row kTable[kNumKnobs] = {
     {Knob::BankAware, "RegAllocBankAware", 641, KnobType::Bool, 0, 0, 1, "source 000 \"Fatpoint Selection\"",
      "registers of one bank for sources of one instruction: weighed, filtered in the scan, and moved apart at the end (name ours)"},
     {Knob::RelaxationStep, "RegAllocRelaxationStep", 642, KnobType::Int, 2, 0, 1000, kRelaxation,
-     "soft constraints of a vreg, the lightest first, that an attempt leaves out for each attempt before it (name ours). Inert by "
-     "default: no type that is on is soft"},
+     "soft constraints of a vreg, the first of its list, that an attempt leaves out for each attempt before it "
+     "(name ours)",
+     kClassic},
     {Knob::RelaxationCeiling, "RegAllocRelaxationCeiling", 643, KnobType::Int, 4, 0, 1000, kRelaxation,
-     "soft constraints at the end of the list that it leaves out besides (name ours). Inert unless knob 641 is on"},
+     "soft constraints at the end of the list that it leaves out besides (name ours). Inert unless knob 641 is on", kClassic},
     {Knob::PreAllocationPriority, "RegAllocPreAllocationPriority", 646, KnobType::Int, 3, 1, 3, kPreAllocation,
-     "operands that pre-allocation places: 1 those that are read, 2 those that are written, 3 both (name ours)"},
+     "operands that pre-allocation places: 1 those that are read, 2 those that are written, 3 both (name ours)", kClassic},
     {Knob::SpillBitHighRegCountHeur, "RegAllocSpillBitHighRegCountHeur", 660, KnobType::Int, 160, 0, 1024, kBudgetModel,
      "register count up to which the second tier of the spill threshold reaches"},
     {Knob::SpillBitHighRegScale, "RegAllocSpillBitHighRegScale", 661, KnobType::Dbl, kKnobOne, 0, 1000 * kKnobOne, kBudgetModel,
@@ -66,8 +78,9 @@ constexpr Row kTable[kNumKnobs] = {
      "spill threshold at medium register counts, as a part of the budget: where the slope begins"},
     {Knob::InterferenceThreshold, "RegAllocInterferenceThreshold", 684, KnobType::Int, 50, 0, 1000000,
      "source 000 \"Register Selection\"",
-     "a slot whose interference weight is above this counts as congested (name ours). Inert by default: no type that is on weighs "
-     "in the primary array"},
+     "a slot whose interference weight is above this counts as congested (name ours). "
+     "The long scan goes by it on the first pass",
+     kClassic},
     {Knob::RegisterUsageLevel, "RegisterUsageLevel", -1, KnobType::Int, 0, 0, 10, "source 000 \"Budget Computation\"",
      "--register-usage-level: 0 as many registers as the limit allows ... 10 as few as can be; the real tool's help has it the "
      "other way round"},
@@ -77,18 +90,18 @@ constexpr Row kTable[kNumKnobs] = {
     {Knob::DisableSmemReservation, "DisableSmemReservation", -1, KnobType::Bool, 0, 0, 1, "source 001 \"SMEM symbols\"",
      "spill to local memory only, never to shared memory (--disable-smem-reservation)"},
     {Knob::SpillRounds, "FatPointSpillRounds", -1, KnobType::Int, 64, 0, 1000, "ours",
-     "rounds of spilling before everything is kept in memory and each instruction is packed by itself"},
+     "rounds of spilling before everything is kept in memory and each instruction is packed by itself", kBoth, 8},
     {Knob::Rematerialise, "FatPointRematerialise", -1, KnobType::Bool, 1, 0, 1, "ours",
      "compute values without register sources again instead of spilling them"},
     {Knob::RefillReuse, "FatPointRefillReuse", -1, KnobType::Int, 12, 0, 1000, "ours",
      "instructions over which a refilled value may stay in its register for the next use in the block"},
     {Knob::LargeProgram, "FatPointLargeProgram", -1, KnobType::Int, 4096, 0, 1000000000, "ours",
-     "a program of more instructions than this is allocated in few rounds, at the price of some refills"},
+     "a program of more instructions than this is allocated in few rounds, at the price of some refills", kFatPoint},
     {Knob::PoolLimit, "FatPointPoolLimit", -1, KnobType::Int, 0x100000, 0, 1000000000,
      "ours; default of source 001 \"Slot allocation\"",
      "bytes of spill slots beyond which guidance names nobody; who must go all the same, eviction finds"},
     {Knob::SplitLiveRanges, "FatPointSplitLiveRanges", -1, KnobType::Bool, 1, 0, 1, "ours",
-     "a value that does not fit goes to memory for the stretches over which it is used last, not everywhere"},
+     "a value that does not fit goes to memory for the stretches over which it is used last, not everywhere", kFatPoint},
     {Knob::PredicatePacks, "FatPointPredicatePacks", -1, KnobType::Bool, 1, 0, 1, "ours",
      "predicates that leave their registers go into bits of a register of file R where it has room for one, not into memory"},
     {Knob::WideAccesses, "FatPointWideAccesses", -1, KnobType::Bool, 1, 0, 1, "ours",
@@ -97,31 +110,37 @@ constexpr Row kTable[kNumKnobs] = {
      "vregs that a copy, a tie or a hint joins, and that can share a register, are placed as one; without it each is placed by "
      "itself, and the secondary array has to bring them together"},
     {Knob::MergeCopies, "FatPointMergeCopies", -1, KnobType::Bool, 1, 0, 1, "ours",
-     "vregs that a copy joins, and that live at one time with one value, are one vreg; without it pressure counts them twice"},
+     "vregs that a copy joins, and that live at one time with one value, are one vreg; without it pressure counts them twice",
+     kFatPoint, 0},
     {Knob::Occupancy, "FatPointOccupancy", -1, KnobType::Int, 1, 0, 2, "ours; source 000 \"Occupancy-Aware Budget Model\"",
      "fewer registers where an SM then holds more warps and the budget model says that it pays: 0 off; 1 if all that it takes can "
-     "be computed again; 2 also by spills"},
+     "be computed again; 2 also by spills",
+     kFatPoint, 0},
     {Knob::ConstraintTypes, "FatPointConstraintTypes", -1, KnobType::Int, kDefaultTypes, 0, 0xFFFF,
      "ours; source 000 \"Constraint Types\"",
-     "constraints that weigh, a bit a type: 1 << n for type n; 1 << 15 is the secondary array. Types 0 to 3 and 5 to 8 are off, "
-     "for they save nothing on the standard mix (allocator/README.md)"},
+     "constraints that weigh, a bit a type: 1 << n for type n; 1 << 15 is the secondary array. fatpoint has the types 4 and 9 to "
+     "15 alone",
+     kBoth, 0xFFFF},
     {Knob::Orders, "FatPointOrders", -1, KnobType::Int, 7, 1, 7, "ours",
-     "orders of vregs that attempts take in turn, a bit each: 1 by start, 2 widest first, 4 longest first"},
+     "orders of vregs that attempts take in turn, a bit each: 1 by start, 2 widest first, 4 longest first", kFatPoint},
     {Knob::PackingAttempt, "FatPointPackingAttempt", -1, KnobType::Bool, 1, 0, 1, "ours",
      "an attempt beyond the retry table that drops all wishes and only packs: where none of the table fits, and while more "
-     "registers are used than live at once; where registers spill, fewer of them for the same spill code"},
+     "registers are used than live at once; where registers spill, fewer of them for the same spill code",
+     kFatPoint},
     {Knob::Guidance, "FatPointGuidance", -1, KnobType::Bool, 1, 0, 1, "ours; source 001 \"Spill Guidance Engine\"",
      "the cheapest vregs at points over budget are spilled before an attempt; without it, who must go is whom eviction finds"},
     {Knob::Eviction, "FatPointEviction", -1, KnobType::Bool, 1, 0, 1, "ours",
-     "a vreg that finds no place in a round of spilling may take that of cheaper ones; without it, it goes itself"},
+     "a vreg that finds no place in a round of spilling may take that of cheaper ones; without it, it goes itself", kFatPoint, 0},
     {Knob::SecondChance, "FatPointUnspill", -1, KnobType::Bool, 1, 0, 1, "ours",
      "where spilling has come to a result, all that is spilled goes back to registers at once, and what then finds none leaves "
      "again without guidance; what costs less stays, in weighted bytes moved, remats and copies; not for a program above knob "
-     "FatPointLargeProgram"},
+     "FatPointLargeProgram",
+     kFatPoint},
     {Knob::LowerLimits, "FatPointLowerLimits", -1, KnobType::Int, 0, -1, 8, "ours",
      "where registers spill, so many lower limits are tried as well, and what moves the fewest weighted bytes stays: less spill "
      "code, and less often more of it with more registers; each takes as long as the first. 0: one where no point is over its "
-     "budget and yet something is spilled; -1: not even there"},
+     "budget and yet something is spilled; -1: not even there",
+     kFatPoint},
 };
 
 // Digits, a point, one to six digits: in millionths.
@@ -164,7 +183,7 @@ bool read(const Row& row, Knobs& knobs, std::string_view text) {
   return true;
 }
 
-ir::KnobInfo info(const Row& row) {
+ir::KnobInfo info(const Row& row, Owner owner) {
   const bool is_bool = row.type == KnobType::Bool;
   const std::int64_t one = row.type == KnobType::Dbl ? kKnobOne : 1;
   ir::KnobInfo told = {.name = row.name,
@@ -172,12 +191,12 @@ ir::KnobInfo info(const Row& row) {
                        .type = is_bool                     ? "bool"
                                : row.type == KnobType::Int ? "int"
                                                            : "dbl",
-                       .default_value = text_of(row.type, row.default_value),
+                       .default_value = text_of(row.type, row.default_of(owner)),
                        .source = row.source,
                        .help = row.help,
                        .low = is_bool ? "" : text_of(row.type, row.low),
                        .high = is_bool ? "" : text_of(row.type, row.high)};
-  for (const std::int64_t value : {row.low, row.low + one, row.default_value / 2, row.default_value * 2, row.high})
+  for (const std::int64_t value : {row.low, row.low + one, row.default_of(owner) / 2, row.default_of(owner) * 2, row.high})
     if (const std::string text = text_of(row.type, value);
         value >= row.low && value <= row.high && std::ranges::find(told.samples, text) == told.samples.end())
       told.samples.push_back(text);
@@ -186,27 +205,30 @@ ir::KnobInfo info(const Row& row) {
   return told;
 }
 
-const ir::KnobTable<Knobs>& table() {
-  static const ir::KnobTable<Knobs> knobs("fatpoint", [] {
-    std::vector<ir::KnobTable<Knobs>::Row> rows;
-    for (const Row& row : kTable) {
-      ir::KnobInfo told = info(row);
-      const std::string words = told.low.empty() ? told.type : fmt::format("{} {} to {}", told.type, told.low, told.high);
-      rows.emplace_back(std::move(told), words, [&row](Knobs& to, std::string_view text) { return read(row, to, text); });
-    }
-    return rows;
-  }());
-  return knobs;
+ir::KnobTable<Knobs> table_of(Owner owner) {
+  std::vector<ir::KnobTable<Knobs>::Row> rows;
+  for (const Row& row : kTable) {
+    if (!row.is_of(owner)) continue;
+    ir::KnobInfo told = info(row, owner);
+    const std::string words = told.low.empty() ? told.type : fmt::format("{} {} to {}", told.type, told.low, told.high);
+    rows.emplace_back(std::move(told), words, [&row](Knobs& to, std::string_view text) { return read(row, to, text); });
+  }
+  return {owner == Owner::Classic ? "classic" : "fatpoint", std::move(rows), Knobs(owner)};
+}
+
+const ir::KnobTable<Knobs>& table(Owner owner) {
+  static const ir::KnobTable<Knobs> fatpoint = table_of(Owner::FatPoint), classic = table_of(Owner::Classic);
+  return owner == Owner::Classic ? classic : fatpoint;
 }
 
 }  // namespace
 
-Knobs::Knobs() {
-  for (const Row& row : kTable) values_[static_cast<std::size_t>(row.knob)] = row.default_value;
+Knobs::Knobs(Owner owner) {
+  for (const Row& row : kTable) values_[static_cast<std::size_t>(row.knob)] = row.default_of(owner);
 }
 
-std::expected<Knobs, std::string> Knobs::parse(ir::KnobSettings settings) {
-  auto knobs = table().parse(settings);
+std::expected<Knobs, std::string> Knobs::parse(ir::KnobSettings settings, Owner owner) {
+  auto knobs = table(owner).parse(settings);
   if (!knobs) return knobs;
   const auto fast = static_cast<FastCompile>((*knobs)[Knob::FastCompile]);
   if (fast != FastCompile::Off && !knobs->is_set(Knob::FastAllocation)) knobs->set(Knob::FastAllocation, 1, KnobState::Integer);
@@ -214,6 +236,6 @@ std::expected<Knobs, std::string> Knobs::parse(ir::KnobSettings settings) {
   return knobs;
 }
 
-std::span<const ir::KnobInfo> knob_infos() { return table().infos(); }
+std::span<const ir::KnobInfo> knob_infos(Owner owner) { return table(owner).infos(); }
 
 }  // namespace regduel::allocator

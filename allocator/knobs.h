@@ -1,4 +1,4 @@
-// The knobs of the allocator: one typed table, and the values of one run.
+// The knobs of the allocators: one typed table, who reads which, and the values of one run.
 //
 // Source: sources 000 and 001; ids and the encoding of a knob's state are theirs (000 "Occupancy-Aware Budget Model": a byte says
 // whether the default holds, an integer was set, or a double). Where the source has an id but no name, the name is ours and the
@@ -64,12 +64,16 @@ enum class KnobState : std::uint8_t { Default = 0, Integer = 1, Double = 3 };
 // Dbl knobs count in these: 0.35 is 350000.
 inline constexpr std::int64_t kKnobOne = 1'000'000;
 
+// The allocators of this folder. A knob of both means the same in both; its default may differ.
+enum class Owner : std::uint8_t { FatPoint = 1, Classic = 2 };
+
 // Values of knob FastCompile: less and less time for better results.
 enum class FastCompile : std::uint8_t { Off, Min, Mid, Max };
 
 class Knobs {
  public:
-  Knobs();  // all at their defaults
+  Knobs() : Knobs(Owner::FatPoint) {}
+  explicit Knobs(Owner owner);  // all at their defaults; a knob of another owner stands at what this one does
 
   // Dbl: millionths.
   [[nodiscard]] std::int64_t operator[](Knob k) const { return values_[static_cast<std::size_t>(k)]; }
@@ -78,7 +82,7 @@ class Knobs {
 
   // Later settings win. FastCompile sets 638, and at `min` 639 to two attempts, where these were not set by themselves.
   // Names are names or decimal ids. Dbl: decimal text with at most six places, or a whole number.
-  [[nodiscard]] static std::expected<Knobs, std::string> parse(ir::KnobSettings settings);
+  [[nodiscard]] static std::expected<Knobs, std::string> parse(ir::KnobSettings settings, Owner owner = Owner::FatPoint);
   // Requires that `value` is in the range of the knob.
   void set(Knob k, std::int64_t value, KnobState state) {
     values_[static_cast<std::size_t>(k)] = value;
@@ -90,7 +94,7 @@ class Knobs {
   std::array<KnobState, kNumKnobs> states_ = {};
 };
 
-// The table as the interface of every allocator has it, in the order of the enumeration.
-[[nodiscard]] std::span<const ir::KnobInfo> knob_infos();
+// The knobs of one allocator as the interface of every allocator has them, in the order of the enumeration.
+[[nodiscard]] std::span<const ir::KnobInfo> knob_infos(Owner owner = Owner::FatPoint);
 
 }  // namespace regduel::allocator

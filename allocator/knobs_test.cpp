@@ -11,35 +11,51 @@ namespace {
 using ::testing::HasSubstr;
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// In the order of the enumeration, with the defaults of a Knobs.
-TEST(Knobs, TheTable) {
-  const std::span<const ir::KnobInfo> table = knob_infos();
-  ASSERT_EQ(table.size(), static_cast<std::size_t>(kNumKnobs));
+void check_table(Owner owner) {
+  const std::span<const ir::KnobInfo> table = knob_infos(owner);
+  ASSERT_FALSE(table.empty());
   for (std::size_t k = 0; k < table.size(); ++k) {
-    const auto knob = static_cast<Knob>(k);
-    const auto standard = Knobs::parse(Settings{{table[k].name, table[k].default_value}});
+    const auto standard = Knobs::parse(Settings{{table[k].name, table[k].default_value}}, owner);
     ASSERT_TRUE(standard.has_value()) << standard.error();
-    EXPECT_EQ((*standard)[knob], Knobs()[knob]) << table[k].name;
-    EXPECT_TRUE(standard->is_set(knob)) << table[k].name;
+    int num_set = 0;
+    for (int n = 0; n < kNumKnobs; ++n) {
+      EXPECT_EQ((*standard)[static_cast<Knob>(n)], Knobs(owner)[static_cast<Knob>(n)]) << table[k].name;
+      num_set += standard->is_set(static_cast<Knob>(n)) ? 1 : 0;
+    }
+    EXPECT_EQ(num_set, 1) << table[k].name;
     for (const std::string& sample : table[k].samples)
-      EXPECT_TRUE(Knobs::parse(Settings{{table[k].name, sample}})) << table[k].name;
+      EXPECT_TRUE(Knobs::parse(Settings{{table[k].name, sample}}, owner)) << table[k].name;
     for (std::size_t j = 0; j < k; ++j) {
       EXPECT_NE(table[j].name, table[k].name);
       EXPECT_TRUE(table[k].id < 0 || table[j].id != table[k].id) << table[k].name;
     }
   }
 }
+// With the defaults of a Knobs.
+TEST(Knobs, TheTables) {
+  for (const Owner owner : {Owner::FatPoint, Owner::Classic}) check_table(owner);
+}
+
+// A knob of the other allocator is unknown, and stands at what this one does.
+TEST(Knobs, EachOwnerHasItsOwn) {
+  EXPECT_FALSE(Knobs::parse(Settings{{"684", "7"}}).has_value());
+  EXPECT_FALSE(Knobs::parse(Settings{{"FatPointEviction", "1"}}, Owner::Classic).has_value());
+  EXPECT_EQ(Knobs(Owner::Classic)[Knob::Eviction], 0);
+  EXPECT_EQ(Knobs(Owner::Classic)[Knob::PreAllocation], 1);
+  EXPECT_EQ(Knobs()[Knob::PreAllocation], 0);
+  EXPECT_EQ(Knobs::parse(Settings{}, Owner::Classic).value()[Knob::PreAllocation], 1);
+}
 
 // Ids, types and defaults as the source has them.
 TEST(Knobs, TheSourcesOwn) {
   std::string text;
-  for (const ir::KnobInfo& k : knob_infos())
+  for (const ir::KnobInfo& k : knob_infos(Owner::Classic))
     if (k.id >= 0) text += std::to_string(k.id) + " " + k.type + " " + k.default_value + "\n";
-  EXPECT_EQ(text, R"(618 bool 0
-622 bool 0
+  EXPECT_EQ(text, R"(618 bool 1
+622 bool 1
 623 int 10
-628 bool 0
-629 bool 0
+628 bool 1
+629 bool 1
 638 bool 0
 639 int 1
 641 bool 0
@@ -56,8 +72,8 @@ TEST(Knobs, TheSourcesOwn) {
 }
 
 TEST(Knobs, ByNameAndByNumber) {
-  EXPECT_FALSE(Knobs().is_set(Knob::InterferenceThreshold));
-  const Knobs k = Knobs::parse(Settings{{"684", "1"}, {"684", "7"}, {"RegAllocFastAllocation", "true"}}).value();
+  EXPECT_FALSE(Knobs(Owner::Classic).is_set(Knob::InterferenceThreshold));
+  const Knobs k = Knobs::parse(Settings{{"684", "1"}, {"684", "7"}, {"RegAllocFastAllocation", "true"}}, Owner::Classic).value();
   EXPECT_EQ(k[Knob::InterferenceThreshold], 7);
   EXPECT_TRUE(k.is_set(Knob::InterferenceThreshold));
   EXPECT_EQ(k[Knob::FastAllocation], 1);
@@ -79,7 +95,7 @@ TEST(Knobs, TheStateSaysHowAValueCameAbout) {
 
 TEST(Knobs, BadNamesAndValues) {
   const auto error = [](const char* name, const char* value) {
-    const auto k = Knobs::parse(Settings{{name, value}});
+    const auto k = Knobs::parse(Settings{{name, value}}, Owner::Classic);
     return k ? "" : k.error();
   };
   for (const char* name : {"nope", "", "-1", "0684"}) EXPECT_THAT(error(name, "1"), HasSubstr("has no knob"));

@@ -254,9 +254,9 @@ inline void expect_same_behaviour(const ir::Function& before, const ir::Function
 }
 
 // Allocates, and checks the result with ir::check and the machine.
-inline ir::Allocation allocate(const ir::Function& f, const ir::Limits& l,
-                               std::vector<std::pair<std::string, std::string>> knobs = {}, ir::Trace* trace = nullptr) {
-  auto result = make_fatpoint()->allocate(f, ir::default_target(), {.limits = l, .knobs = std::move(knobs), .trace = trace});
+inline ir::Allocation allocate_with(const ir::Allocator& allocator, const ir::Function& f, const ir::Limits& l,
+                                    std::vector<std::pair<std::string, std::string>> knobs = {}, ir::Trace* trace = nullptr) {
+  auto result = allocator.allocate(f, ir::default_target(), {.limits = l, .knobs = std::move(knobs), .trace = trace});
   if (!result) {
     ADD_FAILURE() << result.error().message;
     return {};
@@ -270,6 +270,11 @@ inline ir::Allocation allocate(const ir::Function& f, const ir::Limits& l,
     }
   expect_same_behaviour(f, result->program);
   return std::move(*result);
+}
+
+inline ir::Allocation allocate(const ir::Function& f, const ir::Limits& l,
+                               std::vector<std::pair<std::string, std::string>> knobs = {}, ir::Trace* trace = nullptr) {
+  return allocate_with(*make_fatpoint(), f, l, std::move(knobs), trace);
 }
 
 // The lines of a trace.

@@ -138,25 +138,13 @@ void expect_effects(const std::string& allocator, const std::vector<Effect>& eff
   }
 }
 
-// Constraints that are off by default, for the knobs that need them.
-const Settings kAllTypes = {{"FatPointConstraintTypes", "65535"}};
-const Settings kPreAllocates = {{"628", "1"}};
-
 TEST(KnobEffects, OfFatpoint) {
   using enum Figure;
   using enum Direction;
   expect_effects("fatpoint",
-                 {{"618", "1", kPreAllocates, 1},
-                  {"622", "1", {}, 30, SpillBytes, More},
-                  {"623", "1", {}, 25, SpillBytes, More},
-                  {"628", "1", {}, 40, Registers, More},
-                  {"629", "1", kPreAllocates, 30},
+                 {{"623", "1", {}, 25, SpillBytes, More},
                   {"638", "1", {}, 20, SpillBytes, More},
                   {"639", "8", {{"638", "1"}}, 6, Registers, Less},
-                  {"642", "0", kAllTypes, 40, Registers, More},
-                  {"643", "1000", {{"641", "1"}}, 4},
-                  {"646", "1", kPreAllocates, 40},
-                  {"684", "0", kAllTypes, 4},
                   {"RegisterUsageLevel", "10", {}, 45, Registers, Less},
                   {"FastCompile", "3", {}, 35, Copies, More},
                   {"DisableSmemReservation", "1", {}, 3, SharedBytes, Less},
@@ -171,7 +159,6 @@ TEST(KnobEffects, OfFatpoint) {
                   {"FatPointChains", "0", {}, 15, Copies, More},
                   {"FatPointMergeCopies", "0", {}, 20, Copies, More},
                   {"FatPointConstraintTypes", "0", {}, 20, Copies, More},
-                  {"FatPointConstraintTypes", "32272", {{"622", "1"}}, 30, Copies, More},
                   {"FatPointOrders", "1", {}, 20, Registers, More},
                   {"FatPointPackingAttempt", "0", {}, 1, Registers, More},
                   {"FatPointGuidance", "0", {}, 30, SpillBytes, More},
@@ -210,9 +197,9 @@ TEST(KnobEffects, OfCicc) {
                   {"cicc-lazy-refill", "0", {}, 45, SpillBytes, More},
                   {"cicc-loop-base", "10", {}, 25},
                   {"cicc-max-rounds", "1", {}, 45, SpillBytes, More},
-                  {"cicc-occupancy-target", "75", {}, 7, Registers, Less},
+                  {"cicc-occupancy-target", "75", {{"cicc-registers", "1000"}}, 7, Registers, Less},
                   {"cicc-pressure-limit", "1000000", {}, 35, SpillBytes, Less},
-                  {"cicc-registers", "15", {}, 45, Registers, Less},
+                  {"cicc-registers", "1000", {}, 45, SpillBytes, Less},
                   {"cicc-rematerialise", "0", {}, 55, SpillBytes, More},
                   {"cicc-tiers", "0", {}, 60, SpillBytes, Less}},
                  {"cicc-spill-limit"});

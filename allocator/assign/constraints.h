@@ -6,19 +6,11 @@
 // The builder walks the instructions and asks for the role of each operand:
 //
 //   copies, ties, hints        15   affinity to the unit in which the copy would vanish. The only type of the secondary array
-//   a fixed operand             2   of a vreg with no other affinity: all but that register
-//   several fixed operands      1   each spares the registers of the others, which it would have to leave first
-//   two overlapping vregs       0   one spares the preferred place of the other as long as that has no home: the place of a fixed
-//                                   operand, of a hint, or of pre-allocation
-//   a copy to or from a vreg
-//   that lives across a call    3   below the first register that the call keeps
-//   a wide use and a def        5, 6 for a scalar def, one constraint a half; 7 for a wide one: it spares the tuple, so that no
-//                                   half of it is taken while the other is free
-//   phis                        8   the parity of the others, lightly, since most phis vanish by coalescing
 //   banks (knob 641)            11 for the first source of an operation, 12 for the second, 13 for each further one; 14 for tuples:
 //                                   it spares the bank of each other source
 //   custom                      4, 9, 10, as the target description says
 //
+// Types 0 to 3 and 5 to 8 are those of `classic` alone (classic/interference.h, classic/source_constraints.h).
 // Architectural vregs, barriers of phis, and vregs without a live range (spilled ones) have no constraints.
 // Source: source 000 "Constraint Types", "Interference Builder", "Constraint List Structure"; DECISIONS on types 0 to 15. Tested by
 // constraints_test.cpp, pressure_test.cpp (weights) and coalesced_classes_test.cpp (affinities).
@@ -62,7 +54,7 @@ inline constexpr int kNumConstraintTypes = 16;
 
 struct Constraint {
   ConstraintType type = ConstraintType::PointInterference;
-  bool is_soft = true;  // may be left out by a retry (relaxation.h)
+  bool is_soft = true;  // may be left out by a retry of `classic`
   std::int16_t weight = 1;
   std::int16_t unit = 0;  // the target if `partner` is invalid; else added to the partner's home
   std::uint8_t span = 1;  // units of the target
@@ -73,13 +65,12 @@ struct ConstraintOptions {
   const ir::Target* target = nullptr;  // for custom constraints; null = none
   bool bank_aware = false;             // knob 641
   std::uint32_t types = 0xFFFF;        // knob FatPointConstraintTypes; those of type 15 are always made, for coalesced classes
-  bool preallocates = false;           // knob 628
 };
 
 // Constraints by vreg.
 class ConstraintLists {
  public:
-  // Cost: O(operands), for type 1 the square of the operands of one instruction, for type 0 O(intervals log).
+  // Cost: O(operands).
   ConstraintLists(const ir::Function& original, const SpillCode& lowered, const std::vector<std::int64_t>& block_frequency,
                   const Liveness& live, const ConstraintOptions& options = {});
 

@@ -87,82 +87,7 @@ TEST(Constraints, ArchitecturalVregsHaveNone) {
   }
 }
 
-TEST(Constraints, FixedOperandAndTheOtherArguments) {
-  const Built b = build(R"(
-    vreg %0..%1 R b32
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 call "f", %0{=R4}, %1{=R5} clobbers R0:R3
-      #3 exit
-)");
-  EXPECT_THAT(b.of(0), ElementsAre("exclude-all-but 4 1", "exclude-one 5 1?", "point %1+0 1?"));
-  EXPECT_THAT(b.of(1), ElementsAre("exclude-all-but 5 1", "exclude-one 4 1?", "point %0+0 1?"));
-}
-
-TEST(Constraints, FixedOperandLosesAgainstAnotherCopy) {
-  const Built b = build(R"(
-    vreg %0..%1 R b32
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = copy %0
-      #2 st %1{=R4} !write
-      #3 exit
-)");
-  EXPECT_THAT(b.of(1), IsEmpty());
-  EXPECT_EQ(b.of(1, {}, true).size(), 2);
-}
-
-TEST(Constraints, WhatInterferesWithAWishSparesItsPlace) {
-  const Built b = build(R"(
-    vreg %0 R b32
-    vreg %1 R b64
-    vreg %2 R b32
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 st %0, %1 !write
-      #3 st %0{=R4} !write
-      #4 exit
-)");
-  EXPECT_THAT(b.of(1), ElementsAre("point %0+0 1?"));
-}
-
-// No instruction reads both %0 and %1; %2 begins when %0 has ended.
-TEST(Constraints, WhatLivesAtOneTimeNeedNotBeReadAtOneTime) {
-  const Built b = build(R"(
-    vreg %0..%2 R b32
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 st %0{=R4} !write
-      #3 %2 = ld 2
-      #4 st %1 !write
-      #5 st %2 !write
-      #6 exit
-)");
-  EXPECT_THAT(b.of(1), ElementsAre("point %0+0 1?"));
-  EXPECT_THAT(b.of(2), IsEmpty());
-}
-
-// With pre-allocation any vreg may come to have a place that it would like.
-TEST(Constraints, PreAllocationIsAWishOfAll) {
-  const Built b = build(R"(
-    vreg %0 R b32
-    vreg %1 R b64
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 st %0, %1 !write
-      #3 exit
-)");
-  EXPECT_THAT(b.of(0), IsEmpty());
-  const ConstraintOptions with{.preallocates = true};
-  EXPECT_THAT(b.of(0, with), ElementsAre("point %1+0 1?"));
-  EXPECT_THAT(b.of(1, with), ElementsAre("point %0+0 1?"));
-}
-
-TEST(Constraints, HintIsAWishTooButASoftOne) {
+TEST(Constraints, AHintIsAnAffinity) {
   const Built b = build(R"(
     vreg %0 R b32
     vreg %1 R b32 hint %0
@@ -176,57 +101,6 @@ TEST(Constraints, HintIsAWishTooButASoftOne) {
       #5 exit
 )");
   EXPECT_THAT(b.of(1, {}, true), ElementsAre("range %0+0 2"));
-  EXPECT_THAT(b.of(2), ElementsAre("point %1+0 1?"));
-}
-
-TEST(Constraints, BelowWhatACallKeepsBesideWhatLivesAcrossIt) {
-  const Built b = build(R"(
-    vreg %0..%1 R b32
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = copy %0
-      #2 st %0 !write
-      #3 call "f" clobbers R0:R7, R9
-      #4 st %1 !write
-      #5 exit
-)");
-  EXPECT_THAT(b.of(0), ElementsAre("below-point 8 1?"));
-  EXPECT_THAT(b.of(1), IsEmpty());
-}
-
-TEST(Constraints, DefsSpareTheTuplesThatAreRead) {
-  const Built b = build(R"(
-    vreg %0 R b64
-    vreg %1 R b32
-    vreg %2 R b64
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = narrow %0
-      #2 %2 = neg %0
-      #3 st %1, %2 !write
-      #4 exit
-)");
-  EXPECT_THAT(b.of(1), ElementsAre("paired-low %0+0 1?", "paired-high %0+0 1?"));
-  EXPECT_THAT(b.of(2), ElementsAre("aligned-pair %0+0 1?"));
-  EXPECT_THAT(b.of(0), IsEmpty());
-}
-
-TEST(Constraints, PhisLikeOneParity) {
-  const Built b = build(R"(
-    vreg %0..%1 R b32
-    vreg %2 P pred
-    block b0
-      #0 %0 = ld 0
-      #1 bra -> b1
-    block b1
-      #2 %1 = phi b0: %0, b1: %1
-      #3 %2 = isetp %1
-      #4 cbra %2 -> b1, b2
-    block b2
-      #5 exit
-)");
-  EXPECT_THAT(b.of(0), ElementsAre("phi %1+0 1?"));
-  EXPECT_THAT(b.of(1), ElementsAre("phi %0+0 1?"));
 }
 
 TEST(Constraints, BanksOnlyWithTheirKnob) {

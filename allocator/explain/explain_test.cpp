@@ -284,12 +284,7 @@ ir::Function random_program(std::uint64_t seed, int vregs) {
 
 TEST(Explain, AgreesWithTheAllocationAndChangesNothing) {
   const auto fatpoint = make_fatpoint();
-  const std::vector<std::vector<std::pair<std::string, std::string>>> settings = {
-      {},
-      {{"622", "1"}, {"FatPointConstraintTypes", "65535"}},
-      {{"641", "1"}, {"642", "2"}, {"FatPointConstraintTypes", "65535"}},
-      {{"628", "1"}, {"629", "1"}},
-      {{"622", "1"}, {"641", "1"}}};
+  const std::vector<std::vector<std::pair<std::string, std::string>>> settings = {{}, {{"641", "1"}}, {{"FatPointChains", "0"}}};
   std::set<StepKind> kinds;
   std::set<UnitReason> reasons;
   std::set<Spiller> spillers;

@@ -56,4 +56,12 @@ std::optional<Impossible> find_impossible(const ir::Function& f, ir::BlockId blo
   return std::nullopt;
 }
 
+std::optional<Impossible> find_impossible(const Run& run, bool is_reachable) {
+  const ProgramFacts& facts = run.facts;
+  for (std::size_t b = 0; b < facts.f.blocks.size(); ++b)
+    if (facts.cfg.is_reachable(ir::BlockId(b)) == is_reachable)
+      if (const auto impossible = find_impossible(facts.f, ir::BlockId(b), run.budget)) return impossible;
+  return std::nullopt;
+}
+
 }  // namespace regduel::allocator

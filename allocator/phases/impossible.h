@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "allocator/instruction/packing.h"
+#include "allocator/phases/run.h"
 #include "ir/program.h"
 
 namespace regduel::allocator {
@@ -20,5 +21,8 @@ struct Impossible {
 // The first original instruction of the block that no packing fits.
 // Requires: `f` is made by out_of_ssa. Cost: O(operands) but for instructions that only just fit.
 [[nodiscard]] std::optional<Impossible> find_impossible(const ir::Function& f, ir::BlockId block, const Budget& budget);
+
+// The first in the blocks of a run that are reachable, or in those that are not.
+[[nodiscard]] std::optional<Impossible> find_impossible(const Run& run, bool is_reachable);
 
 }  // namespace regduel::allocator

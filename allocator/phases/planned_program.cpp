@@ -32,8 +32,7 @@ const Round& PlannedProgram::round() {
   const bool is_bank_aware = facts.knobs[Knob::BankAware] != 0 && facts.target.register_banks > 1;
   constraints_.emplace(
       facts.original, code_, facts.frequency, live_,
-      ConstraintOptions{&facts.target, is_bank_aware, static_cast<std::uint32_t>(facts.knobs[Knob::ConstraintTypes]),
-                        facts.knobs[Knob::PreAllocation] != 0});
+      ConstraintOptions{&facts.target, is_bank_aware, static_cast<std::uint32_t>(facts.knobs[Knob::ConstraintTypes])});
   if (is_bank_aware) banks_.emplace(code_.f, live_, facts.frequency, facts.target.register_banks);
   return round_.emplace(
       Round{.lowered = code_,

@@ -81,4 +81,25 @@ bool Progress::pin(std::uint32_t index, std::int64_t round, const VictimRank& ra
   return true;
 }
 
+bool Progress::make_room_at(std::uint32_t inst, std::int64_t round, const VictimRank& rank) {
+  const bool waits = plan.reuse.distance != 0 && plan.reuse.barred_insts[inst] == 0;
+  plan.reuse.barred_insts[inst] = 1;
+  return waits || pin(inst, round, rank);
+}
+
+void Progress::keep_all_in_memory(std::int64_t round, const VictimRank& rank) {
+  const ProgramFacts& facts = run.facts;
+  packs.empty_all(plan);
+  for (std::size_t v = 0; v < plan.location.size(); ++v)
+    if (is_spillable(facts.f.vregs[v])) plan.spill(ir::VRegId(v));
+  plan.reuse.distance = 0;
+  for (const ir::BlockId b : facts.cfg.reverse_postorder()) {
+    const ir::Block& block = facts.f.block(b);
+    for (std::uint32_t k = 0; k < block.num_insts; ++k) {
+      const ir::Inst& inst = facts.f.insts[block.first_inst + k];
+      if (!inst.is_deleted() && !inst.is_inserted()) pin(block.first_inst + k, round, rank);
+    }
+  }
+}
+
 }  // namespace regduel::allocator

@@ -34,6 +34,11 @@ class Progress {
   // members to memory. An edge copy cannot be pinned; its operands are spilled to memory instead.
   bool spill(ir::VRegId v, std::int64_t round, const VictimRank& rank);
   bool pin(std::uint32_t inst, std::int64_t round, const VictimRank& rank);
+  // For a temporary without a register: refilled values may no longer wait at its instruction; where that is so already, the
+  // instruction is pinned.
+  bool make_room_at(std::uint32_t inst, std::int64_t round, const VictimRank& rank);
+  // Every value in memory, and each instruction pinned: the plan of the last fallback.
+  void keep_all_in_memory(std::int64_t round, const VictimRank& rank);
 
   const Run& run;
   Plan plan;

@@ -2,6 +2,8 @@
 
 #include "allocator/phases/run.h"
 
+#include <string>
+
 #include "allocator/program/names.h"
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
@@ -75,6 +77,21 @@ std::optional<SplitProgram> split_program(const Run& run, const Plan& plan, cons
       split_live_ranges(facts.f, facts.cfg, facts.live, {run.budget, scarce}, can_split, is_recomputed, facts.frequency, depths);
   if (split) scope.made(split->f);
   return split;
+}
+
+ir::Limits with_registers(ir::Limits limits, int registers) {
+  limits.units[ir::index(RegFile::R)] = registers;
+  return limits;
+}
+
+void show_spill_setup(const Run& run) {
+  const SpillSetup& spilling = run.facts.spilling;
+  if (spilling.files == 0 || run.instruments.trace == nullptr) return;
+  if (spilling.is_refused) return run.instruments.line("{}", kSmemRefusal);
+  std::string files;
+  for (const RegFile file : ir::kAllFiles)
+    if (spilling.concerns(file)) files += fmt::format("{}{}", files.empty() ? "" : " and ", ir::name(file));
+  run.instruments.line("Smem spilling: {}, {} bytes a thread", files, spilling.shared_bytes);
 }
 
 }  // namespace regduel::allocator

@@ -31,4 +31,9 @@ struct Run {
 //   plan   first_plan()
 [[nodiscard]] std::optional<SplitProgram> split_program(const Run& run, const Plan& plan, const ir::PerFile<bool>& scarce);
 
+// The limits with so many registers of file R.
+[[nodiscard]] ir::Limits with_registers(ir::Limits limits, int registers);
+// Traces which files spill to shared memory, or why none does.
+void show_spill_setup(const Run& run);
+
 }  // namespace regduel::allocator

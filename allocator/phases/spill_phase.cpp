@@ -111,7 +111,9 @@ std::optional<Homes> SpillPhase::run_fallback() {
   const Run& run = progress_.run;
   ir::PassScope scope(run.instruments.passes, "last_fallback", &run.facts.f);
   run.instruments.line("last fallback: everything in memory");
-  keep_all_in_memory();
+  progress_.keep_all_in_memory(round_, rank_);
+  victims_ = {};
+  kept_ = {};
   progress_.insert_spill_code();
   scope.made(progress_.program().code().f);
   return attempt_all();
@@ -178,34 +180,9 @@ bool SpillPhase::change_plan() {
       spill(victims_[ir::index(file)]);
       spill(misfits_[ir::index(file)].to_spill);
     }
-  // For a temporary without a register, refilled values may no longer wait at its instruction; if that is so already, the instruction
-  // is pinned.
-  Plan& plan = progress_.plan;
   for (const Attempt& a : misfits_)
-    for (const std::uint32_t inst : a.to_pin) {
-      const bool waits = plan.reuse.distance != 0 && plan.reuse.barred_insts[inst] == 0;
-      plan.reuse.barred_insts[inst] = 1;
-      changed = waits || progress_.pin(inst, round_, rank_) || changed;
-    }
+    for (const std::uint32_t inst : a.to_pin) changed = progress_.make_room_at(inst, round_, rank_) || changed;
   return changed;
-}
-
-void SpillPhase::keep_all_in_memory() {
-  const ProgramFacts& facts = progress_.run.facts;
-  Plan& plan = progress_.plan;
-  progress_.packs.empty_all(plan);
-  for (std::size_t v = 0; v < plan.location.size(); ++v)
-    if (is_spillable(facts.f.vregs[v])) plan.spill(VRegId(v));
-  plan.reuse.distance = 0;
-  victims_ = {};
-  kept_ = {};
-  for (const ir::BlockId b : facts.cfg.reverse_postorder()) {
-    const ir::Block& block = facts.f.block(b);
-    for (std::uint32_t k = 0; k < block.num_insts; ++k) {
-      const ir::Inst& inst = facts.f.insts[block.first_inst + k];
-      if (!inst.is_deleted() && !inst.is_inserted()) progress_.pin(block.first_inst + k, round_, rank_);
-    }
-  }
 }
 
 }  // namespace regduel::allocator

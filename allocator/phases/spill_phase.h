@@ -51,7 +51,6 @@ class SpillPhase {
   [[nodiscard]] bool has_victims() const;
   [[nodiscard]] std::optional<Homes> attempt_all();
   bool change_plan();
-  void keep_all_in_memory();
 
   Progress& progress_;
   bool is_guided_;

@@ -1,6 +1,6 @@
 // See bench.h.
 //
-// Programs: every profile of the generator but `undefined` and `mix`, each with as many instructions at each size, at a limit of
+// Programs: every profile of the generator, each with as many instructions at each size, at a limit of
 // three quarters of MaxLive (at least the demand), so that most of them spill. A judge's case is a program with the allocation of
 // one allocator; it judges those of both. Small programs and large ones add up to about the same number of instructions, so that
 // one pass over a corpus is one iteration of the timing loop at every size.
@@ -34,7 +34,7 @@
 namespace regduel::cli {
 namespace {
 
-constexpr std::string_view kFatPoint = "fatpoint";
+constexpr std::string_view kFatPoint = "fatpoint", kClassic = "classic";
 constexpr std::string_view kDuels = "duels", kBred = "duels/bred", kLayers = "layers";
 
 constexpr int kBredPerDuel = 10;  // bred inputs for each case of the standard mix: they are smaller
@@ -64,7 +64,6 @@ Corpus make_corpus(int size, const BenchOptions& o) {
   REGDUEL_CHECK(target != nullptr, "sm_90 is shipped");
   const std::size_t r = ir::index(ir::RegFile::R);
   for (const generate::Profile profile : generate::profiles()) {
-    if (profile == generate::Profile::Undefined || profile == generate::Profile::Mix) continue;
     const int programs = std::max(1, o.per_profile / size);
     for (int k = 0; k < programs; ++k) {
       Subject s;
@@ -220,6 +219,7 @@ class Bench {
  public:
   explicit Bench(const BenchOptions& o) : o_(o), filter_(o.filter) {
     for (const ir::Allocator* a : duel::all_duelists()) add_row(a->name(), false, std::make_unique<MeasuredAllocator>(*a));
+    add_row(kClassic, false, std::make_unique<MeasuredAllocator>(*duel::find_allocator(kClassic)));
     for (const oracles::Judge* j : oracles::judges()) add_row(j->name(), true, std::make_unique<MeasuredJudge>(j));
     add_row(kAllJudges, true, std::make_unique<MeasuredJudge>(nullptr));
     for (std::size_t k = 0; k < o.sizes.size() && !measured_.empty(); ++k) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "allocator/frame/lower_spills.h"
 #include "cli/command.h"
@@ -80,23 +81,6 @@ Json to_json(const oracles::SpillStatistics& s) {
   fields["est latency"] = s.estimated_latency;
   for (const auto& [name, field] : oracles::kSpillFields) fields[std::string(name)] = s.*field;
   return fields;
-}
-
-Json to_json(const std::vector<SpilledValue>& values) {
-  Json list = Json::array();
-  for (const SpilledValue& v : values)
-    list.push_back({{"vreg", v.vreg.is_valid() ? Json(v.vreg.value) : Json(nullptr)},
-                    {"name", v.name},
-                    {"source", v.source},
-                    {"stores", v.stores},
-                    {"refills", v.refills},
-                    {"remats", v.remats},
-                    {"store_bytes", v.store_bytes},
-                    {"load_bytes", v.load_bytes},
-                    {"weighted_bytes", v.weighted_bytes},
-                    {"depth", v.depth},
-                    {"registers", v.registers}});
-  return list;
 }
 
 // One line that says which function failed, at which instruction, and why.
@@ -203,7 +187,7 @@ int alloc(const Options& o) {
       const std::vector<SpilledValue> values = spilled_values(p.function, counted);
       stats[k] += values.empty() ? fmt::format("@{}: nothing is spilled or rematerialised\n", p.function.name)
                                  : fmt::format("@{}\n{}", p.function.name, text_of(values, columns_of(STDERR_FILENO)));
-      spilled = to_json(values);
+      spilled = json_of(values);
     }
     const ir::LaunchLimit bounds = ir::launch_limit(p.declared.bounds, target);
     const std::string properties =

@@ -30,7 +30,7 @@
 namespace regduel::cli {
 namespace {
 
-constexpr std::string_view kCalls = "calls";  // the judge of a whole file
+using oracles::kCalls;  // the judge of a whole file
 
 struct Options {
   std::string before, after;

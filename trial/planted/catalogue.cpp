@@ -27,6 +27,12 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
      "a refill is left out where its register holds the value on the first path that leads there"},
     {"briggs-remat-of-a-memory-read", "a load from memory that others write is done again later"},
     {"briggs-two-defs-share", "two defs of one instruction get one register"},
+    {"classic-chain-walked-for-its-first-member", "an alias chain is placed by the interference of its first member alone"},
+    {"classic-defs-of-one-instruction-share", "ranges that begin at one moment do not interfere"},
+    {"classic-fails-instead-of-falling-back", "where the rounds of spilling do not end, the allocation fails"},
+    {"classic-first-unit-of-a-tuple-tested", "a tuple is placed where its first unit is free"},
+    {"classic-kept-home-unchecked", "an attempt goes on with the homes of the one before, free or not"},
+    {"classic-wide-neighbour-occupies-one-unit", "of a tuple that interferes only the first unit is occupied"},
     {"cssa-lost-copy", "the result of a phi becomes one with its operands although it lives on when they change"},
     {"cssa-swap-one-by-one", "the copies of several phis are done one after the other, whoever reads what they write"},
     {"fatpoint-best-homes-overwritten", "an attempt that is not the best overwrites the homes of the best"},
@@ -74,13 +80,26 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"nvptx-phi-copies-each-use", "a phi counts as a copy of each of its uses, though it is one of all only where all are one"},
 });
 
+constexpr std::array kLosses = std::to_array<PlantedBug>({
+    {"fatpoint-loss-cold-refills", "outside loops no refilled value is used twice", "fatpoint/briggs:spill_load_bytes>=2"},
+    {"fatpoint-loss-loops-look-cold", "the more often a block runs, the cheaper its refills look",
+     "fatpoint/briggs:weighted_spill_bytes>=2"},
+    {"fatpoint-loss-memory-too-soon", "everything goes to memory where the first attempt finds no room",
+     "fatpoint/briggs:weighted_spill_bytes>=4"},
+    {"fatpoint-loss-nothing-is-recomputed", "constants are stored and refilled", "fatpoint/briggs:weighted_spill_bytes>=4"},
+    {"fatpoint-loss-tuples-look-cheap", "tuples are spilled before all else, whatever that costs",
+     "fatpoint/briggs:weighted_spill_bytes>=4"},
+});
+
 }  // namespace
 
 std::span<const PlantedBug> planted_bugs() { return kBugs; }
+std::span<const PlantedBug> planted_losses() { return kLosses; }
 
 const PlantedBug* find_planted_bug(std::string_view name) {
-  const auto at = std::find_if(kBugs.begin(), kBugs.end(), [&](const PlantedBug& b) { return b.name == name; });
-  return at == kBugs.end() ? nullptr : &*at;
+  for (const std::span<const PlantedBug> table : {planted_bugs(), planted_losses()})
+    if (const auto at = std::ranges::find(table, name, &PlantedBug::name); at != table.end()) return &*at;
+  return nullptr;
 }
 
 const passes::Pass* pass_with(std::string_view bug) { return passes::find_pass(bug.substr(0, bug.find('-'))); }
@@ -91,6 +110,9 @@ std::vector<const ir::Allocator*> duelists_against(std::span<const std::string> 
   };
   std::vector<const ir::Allocator*> duelists;
   if (has(nullptr)) duelists.assign(duel::all_duelists().begin(), duel::all_duelists().end());
+  for (const std::string& name : duel::names_on_request())
+    if (std::ranges::any_of(bugs, [&](const std::string& bug) { return bug.starts_with(name + "-"); }))
+      duelists.push_back(duel::find_allocator(name));
   for (const passes::Pass* pass : passes::passes())
     for (const ir::Allocator* a : duel::all_duelists())
       if (has(pass)) duelists.push_back(duel::find_allocator(fmt::format("{}+{}", pass->name(), a->name())));
@@ -100,7 +122,8 @@ std::vector<const ir::Allocator*> duelists_against(std::span<const std::string> 
 #ifdef REGDUEL_ZOO
 bool has_planted_bugs() { return true; }
 void plant(std::string_view names) {
-  for (const PlantedBug& bug : kBugs) planted_switches[planted_switch(bug.name)] = false;
+  for (const std::span<const PlantedBug> table : {planted_bugs(), planted_losses()})
+    for (const PlantedBug& bug : table) planted_switches[planted_switch(bug.name)] = false;
   while (!names.empty()) {
     const std::string_view name = names.substr(0, names.find(','));
     names.remove_prefix(std::min(names.size(), name.size() + 1));

@@ -5,12 +5,14 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/io.h"
 #include "base/planted.h"
 #include "duel/allocators.h"
+#include "fuzz/triage/failure.h"
 
 namespace regduel::trial {
 namespace {
@@ -29,19 +31,26 @@ std::map<std::string, int> planted_in_sources() {
   return names;
 }
 
+std::vector<PlantedBug> all_planted() {
+  std::vector<PlantedBug> all(planted_bugs().begin(), planted_bugs().end());
+  all.insert(all.end(), planted_losses().begin(), planted_losses().end());
+  return all;
+}
+
 TEST(Catalogue, NamesWhatIsPlantedAndNothingElse) {
   std::map<std::string, int> in_sources = planted_in_sources();
-  for (const PlantedBug& bug : planted_bugs()) {
+  for (const PlantedBug& bug : all_planted()) {
     EXPECT_GE(in_sources.erase(std::string(bug.name)), 1u) << bug.name << " is nowhere in the sources";
     EXPECT_FALSE(bug.what.empty()) << bug.name;
-    EXPECT_EQ(find_planted_bug(bug.name), &bug);
+    ASSERT_NE(find_planted_bug(bug.name), nullptr);
+    EXPECT_EQ(find_planted_bug(bug.name)->what, bug.what);
   }
   for (const auto& [name, count] : in_sources) ADD_FAILURE() << name << " is not in the catalogue";
 }
 
 TEST(Catalogue, GivesEachBugASwitchOfItsOwn) {
   std::set<std::size_t> switches;
-  for (const PlantedBug& bug : planted_bugs())
+  for (const PlantedBug& bug : all_planted())
     EXPECT_TRUE(switches.insert(planted_switch(bug.name)).second) << bug.name << " shares a switch: take another name";
 }
 
@@ -53,6 +62,7 @@ TEST(Catalogue, ABugOfAPassIsHuntedWithThePassInFront) {
   };
   using Names = std::vector<std::string>;
   EXPECT_EQ(names({"fatpoint-tie-dropped"}), duel::allocator_names());
+  EXPECT_EQ(names({"classic-first-unit-of-a-tuple-tested"}), (Names{"fatpoint", "briggs", "classic"}));
   EXPECT_EQ(names({"copyprop-whatever"}), (Names{"copyprop+fatpoint", "copyprop+briggs"}));
   EXPECT_EQ(names({"copyprop-whatever", "briggs-two-defs-share"}),
             (Names{"fatpoint", "briggs", "copyprop+fatpoint", "copyprop+briggs"}));
@@ -72,17 +82,25 @@ TEST(Catalogue, PlantsSeveralBugsAtATime) {
   for (const PlantedBug& bug : planted_bugs()) EXPECT_FALSE(is_planted(bug.name)) << bug.name;
 }
 
+TEST(Catalogue, EachLossHasItsGap) {
+  EXPECT_GE(planted_losses().size(), 5u);
+  for (const PlantedBug& loss : planted_losses()) EXPECT_TRUE(fuzz::parse_gap(loss.gap)) << loss.name;
+  for (const PlantedBug& bug : planted_bugs()) EXPECT_EQ(bug.gap, "") << bug.name;
+}
+
 TEST(Catalogue, IsSortedAndLargeEnough) {
-  int fatpoint = 0, briggs = 0;
+  int fatpoint = 0, classic = 0, briggs = 0;
   for (std::size_t k = 0; k < planted_bugs().size(); ++k) {
     const std::string_view name = planted_bugs()[k].name;
     if (k > 0) {
       EXPECT_LT(planted_bugs()[k - 1].name, name);
     }
     fatpoint += name.starts_with("fatpoint-") ? 1 : 0;
+    classic += name.starts_with("classic-") ? 1 : 0;
     briggs += name.starts_with("briggs-") ? 1 : 0;
   }
   EXPECT_GE(fatpoint, 15);
+  EXPECT_GE(classic, 5);
   EXPECT_GE(briggs, 10);
   EXPECT_EQ(find_planted_bug("fatpoint-is-perfect"), nullptr);
 }

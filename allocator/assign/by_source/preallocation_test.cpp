@@ -6,11 +6,12 @@
 #include <gmock/gmock.h>
 
 #include "allocator/assign/testing.h"
+#include "allocator/classic/classic.h"
 
 namespace regduel::allocator {
 namespace {
 
-using testing::allocate;
+using testing::allocate_with;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::limits;
@@ -359,8 +360,7 @@ TEST(Preallocation, HomesAreFreeOfHardConflict) {
 TEST(PreallocationKnobs, AreNoWayAroundHardConflicts) {
   const ir::Function f = program(testing::kClass);
   for (const char* priority : {"1", "2", "3"})
-    for (int registers = 3; registers <= 6; ++registers)
-      allocate(f, limits(registers), {{"628", "1"}, {"629", "1"}, {"618", "1"}, {"646", priority}});
+    for (int registers = 3; registers <= 6; ++registers) allocate_with(*make_classic(), f, limits(registers), {{"646", priority}});
 }
 
 }  // namespace
