@@ -217,7 +217,8 @@ TEST_F(Cli, FlagsOfTheRealToolSetLimitAndKnobs) {
   for (const char* options : {"--fast-compile=mid", "--fast-compile", "--fast-compile=min --knob 639=1", "--knob FastCompile=2"})
     EXPECT_THAT(trace(options), AllOf(HasSubstr(first), Not(HasSubstr(second)))) << options;
   EXPECT_THAT(trace("--fast-compile=min --knob 638=0"), Not(HasSubstr("NOSPILL")));
-  EXPECT_EQ(run("duel three.rir --fast-compile=max --register-usage-level 10 --knob 684=7 --regs 2,3").status, 0);
+  EXPECT_EQ(run("duel three.rir --with classic,briggs --fast-compile=max --register-usage-level 10 --knob 684=7 --regs 2,3").status,
+            0);
   EXPECT_THAT(run("alloc --help").out, HasSubstr("the other way round"));
 
   expect_complaint("alloc three.rir --register-usage-level 11", "--register-usage-level");

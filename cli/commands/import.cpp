@@ -1,7 +1,6 @@
 // regduel import: PTX in, RIR out, one file an entry or function.
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 
@@ -56,20 +55,6 @@ std::vector<Program> programs_of(const Options& o, std::vector<std::string>& unr
   return load_all({o.input}, o.abi.name(), &unreadable, param_copies);
 }
 
-// Of loads and stores: state spaces, orders, scopes, caches, vectors, and what has a "::" in it. A part that is no type and none of these is
-// misspelt, or newer than the tables.
-bool is_part_of_access(std::string_view part) {
-  constexpr std::array kWords = {"global",  "local", "shared",  "const", "param",   "volatile", "relaxed", "acquire",
-                                 "release", "weak",  "mmio",    "cta",   "cluster", "gpu",      "sys",     "ca",
-                                 "cg",      "cs",    "lu",      "cv",    "wb",      "wt",       "v2",      "v4",
-                                 "v8",      "nc",    "unified", "async", "b128",    "pred"};
-  const auto is_type = [](std::string_view p) {
-    return p.size() >= 2 && std::string_view("bsuf").contains(p[0]) &&
-           p.substr(1).find_first_not_of("0123456789x") == std::string_view::npos;
-  };
-  return part.contains("::") || part.starts_with("bf16") || is_type(part) || std::ranges::find(kWords, part) != kWords.end();
-}
-
 // The opcodes that the tables of the reader do not have, which became operations nevertheless, and how many instructions have each.
 std::map<std::string, std::size_t> unknown_opcodes(const std::vector<Program>& programs) {
   std::map<std::string, std::size_t> unknown;
@@ -81,11 +66,7 @@ std::map<std::string, std::size_t> unknown_opcodes(const std::vector<Program>& p
     for (std::size_t s = 0; s < uses.size(); ++s) {
       const std::string_view text = uses[s] == 0 ? std::string_view() : p.function.symbols[ir::SymbolId(s)];
       if (text.empty() || text.starts_with("abi.")) continue;  // abi.entry is the reader's own
-      const ir::ptx::Opcode& opcode = opcodes.find(text);
-      const bool is_access = opcode.kind == ir::ptx::Opcode::Kind::Ld || opcode.kind == ir::ptx::Opcode::Kind::St;
-      const bool is_known =
-          opcode.info.is_known && (!is_access || std::all_of(opcode.parts.begin() + 1, opcode.parts.end(), is_part_of_access));
-      if (!is_known) unknown[std::string(text)] += uses[s];
+      if (!opcodes.find(text).info.is_known) unknown[std::string(text)] += uses[s];
     }
   }
   return unknown;

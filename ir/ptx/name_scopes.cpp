@@ -2,12 +2,14 @@
 
 #include "ir/ptx/name_scopes.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace regduel::ir::ptx {
 namespace {
 
 constexpr int kKindShift = 28;
+constexpr std::uint64_t kNear = 1024;
 
 std::int32_t code_of(Meaning m) { return static_cast<std::int32_t>(m.kind) << kKindShift | m.index; }
 Meaning meaning_of(std::int32_t code) { return {static_cast<Meaning::Kind>(code >> kKindShift), code & ((1 << kKindShift) - 1)}; }
@@ -25,25 +27,37 @@ bool NameScopes::declare_family(std::string_view stem, RegisterFamily family) {
   return true;
 }
 
+// The register of this number of the family, which the word names; made at its first use.
+int NameScopes::member_of(NameScope& s, RegisterFamily& f, std::uint64_t number, std::string_view word,
+                          std::vector<Register>& registers) {
+  const bool is_near = number < f.members.size() || number < kNear + kNear / 128 * f.used;
+  if (is_near && number >= f.members.size())
+    f.members.resize(std::max<std::size_t>(number + 1, std::min<std::uint64_t>(f.members.size() * 2, f.count)), -1);
+  if (is_near && f.members[number] >= 0) return f.members[number];
+  const int index = static_cast<int>(registers.size());
+  registers.push_back(Register{word, f.type, f.elements});
+  if (is_near) f.members[number] = index;
+  else s.names.insert(word, code_of({Meaning::Kind::Register, index}));
+  ++f.used;
+  return index;
+}
+
 Meaning NameScopes::find(std::vector<Register>& registers, std::string_view word) {
-  std::size_t stem_end = word.size();
+  std::size_t first_digit = word.size();
+  while (first_digit > 0 && word[first_digit - 1] >= '0' && word[first_digit - 1] <= '9') --first_digit;
   for (auto s = open_.rbegin(); s != open_.rend(); ++s) {
     if (const std::int32_t code = s->names.find(word); code >= 0) return meaning_of(code);
-    if (s->stems.empty()) continue;
-    if (stem_end == word.size())
-      while (stem_end > 0 && word[stem_end - 1] >= '0' && word[stem_end - 1] <= '9') --stem_end;
-    const std::string_view digits = word.substr(stem_end);
-    if (digits.empty() || digits.size() > 10 || (digits[0] == '0' && digits.size() > 1)) continue;
-    const std::int32_t family = s->stems.find(word.substr(0, stem_end));
-    if (family < 0) continue;
-    std::uint64_t number = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    const RegisterFamily& f = s->families[static_cast<std::size_t>(family)];
-    if (number >= f.count) continue;
-    const Meaning m{Meaning::Kind::Register, static_cast<int>(registers.size())};
-    registers.push_back(Register{word, f.type, f.elements});
-    s->names.insert(word, code_of(m));
-    return m;
+    // A family whose name ends with a digit has longer names than one whose name does not.
+    for (std::size_t stem = first_digit; stem < word.size() && !s->stems.empty(); ++stem) {
+      const std::string_view digits = word.substr(stem);
+      if (digits.size() > 10 || (digits[0] == '0' && digits.size() > 1)) continue;
+      const std::int32_t family = s->stems.find(word.substr(0, stem));
+      if (family < 0) continue;
+      std::uint64_t number = 0;
+      std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      RegisterFamily& f = s->families[static_cast<std::size_t>(family)];
+      if (number < f.count) return {Meaning::Kind::Register, member_of(*s, f, number, word, registers)};
+    }
   }
   return {};
 }

@@ -15,6 +15,9 @@ struct RegisterFamily {
   std::uint64_t count = 0;
   TypeInfo type;
   int elements = 1;
+  // Registers by number, -1 = not used yet. Numbers far above how many are used are among the names of the scope instead.
+  std::vector<std::int32_t> members = {};
+  std::uint64_t used = 0;
 };
 
 // What a name stands for.
@@ -57,6 +60,9 @@ class NameScopes {
   }
 
  private:
+  static int member_of(NameScope& s, RegisterFamily& f, std::uint64_t number, std::string_view word,
+                       std::vector<Register>& registers);
+
   std::vector<NameScope> open_;  // the outermost first
 };
 

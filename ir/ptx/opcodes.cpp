@@ -51,6 +51,38 @@ bool lists(const Row& row, std::string_view root) {
   return false;
 }
 
+// Modifiers without digits. What has a "::" in it is taken for known.
+constexpr std::string_view kModifiers =
+    "NaN a abs acc b acq_rel acquire acube add alias aligned all alloc and any approx array_size arrive arrive_drop "
+    "async ballot base bfly block_scale box_dim bulk bulk_group c ca cas cc cg channel_data_type channel_order clamp "
+    "cluster col commit commit_group complete_tx const cp cp_fenceproxy cp_mask cs cta cube cv cvt d dealloc dec "
+    "depth down ecl ecr element_stride elemtype eq equ exch expect_tx fence fill_mode filter_mode finite "
+    "force_unnormalized_coords fractional ftz full g ge get_first_ctaid geu gl global global_address global_dim "
+    "global_stride gpu grad gt gtu height hi hs idx im2col im2col_no_offs inc infinite init interleave_layout inval "
+    "is_canceled l launch_dependents ld ld_reduce le leu level lo load local ls lt ltu lu mask max mbarrier "
+    "mbarrier_init memory_layout min mma mma_async mmio nan nc ne neu noComplete noftz noinc normal normalized_coords "
+    "notanumber num num_mipmap_levels num_samples number oob or p pack param parity pending_count po popc pred "
+    "prefetch proxy query_cancel r range rank read red reduce relaxed release relinquish_alloc_permit relu replace rm "
+    "rmi rn rna rni row rp rpi rs rz rzi samplerref sat satfinite sc shared shift shiftamt sp st store subnormal "
+    "surfref swizzle_atomicity swizzle_mode sync sys tensor tensormap test_wait texref tile to trans trap try_cancel "
+    "try_wait uni unified up volatile wait wait_all wait_group warp wb weak wide width wrap ws wt xor xorsign zero";
+// Others without their digits: types, shapes of matrices and textures, counts.
+constexpr std::string_view kShapes =
+    "L addr_mode_ ad be bf bfx block bx bx_p d dms em emx fe fx imcol imcol_no_offs m mn mnk rc shr sx tf ue uem uemx ux v warpx x "
+    "xb "
+    "xbx";
+
+bool is_known_modifier(std::string_view part) {
+  const auto has_word = [](std::string_view list, std::string_view word) { return lists({list, None, 0}, word); };
+  if (part.contains("::")) return true;
+  std::string letters;
+  std::copy_if(part.begin(), part.end(), std::back_inserter(letters), [](char c) { return c < '0' || c > '9'; });
+  if (letters.size() == part.size() || has_word(kModifiers, part)) return has_word(kModifiers, part);
+  if (letters == "b" || letters == "s" || letters == "u" || letters == "f")
+    return has_word("1 2 4 8 16 32 64 128 1024", part.substr(1));
+  return has_word(kShapes, letters);
+}
+
 // `has_address`: some operand is an address.
 OpcodeInfo classify(const Opcode& o, bool has_address) {
   OpcodeInfo info;
@@ -63,7 +95,7 @@ OpcodeInfo classify(const Opcode& o, bool has_address) {
     if (o.has("sync")) add(kConvergent);
     return info;
   }
-  info.is_known = true;
+  info.is_known = std::all_of(o.parts.begin() + 1, o.parts.end(), is_known_modifier);
   info.destination = row->destination;
   info.flags = row->flags;
   info.carry_in = root == "addc" || root == "subc" || root == "madc";

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/io.h"
+#include "ir/ptx/opcodes.h"
 #include "ir/ptx/ptx.h"
 #include "ir/ptx/testing.h"
 
@@ -124,9 +125,30 @@ TEST(PtxForms, NamesWithAPercentSign) {
   EXPECT_THAT(error_in_kernel("mov.u32 %r1, %x;"), "t.ptx:2:14: error: the register '%x' is not declared");
 }
 
+// Families by number, near and far, and one whose name ends with a digit.
+TEST(PtxForms, MembersOfFamilies) {
+  EXPECT_THAT(
+      kernel(".reg .b32 %x<4000000000>, %y1<20>;\n"
+             "mov.u32 %x3999999999, %x5; mov.u32 %x2000, %x3999999999; mov.u32 %x5, %x2000; mov.u32 %y10, %y119; ret;"),
+      ElementsAre("%0 = copy<mov.u32> %1", "%2 = copy<mov.u32> %0", "%1 = copy<mov.u32> %2", "%3 = copy<mov.u32> %4", "ret<ret>"));
+  EXPECT_THAT(error_in_kernel("mov.u32 %r3, 1;"), HasSubstr("the register '%r3' is not declared"));
+  EXPECT_THAT(error_in_kernel("mov.u32 %r01, 1;"), HasSubstr("the register '%r01' is not declared"));
+}
+
 TEST(PtxForms, AnOpcodeOfSeveralWords) {
   EXPECT_THAT(kernel("mov .u32 %r1, %r2; ld .global .L2::cache_hint .u32 %r1, [%rd1], %rd2; ret;"),
               ElementsAre("%0 = copy<mov.u32> %1", "%0 = ld.global.L2::cache_hint.u32 %2, %3 !read", "ret<ret>"));
+}
+
+TEST(PtxForms, OpcodesAndTheirPartsAreKnown) {
+  ptx::OpcodeTable opcodes;
+  for (const char* known :
+       {"add.s32", "ld.global.L1::no_allocate.v4.f32", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "tex.a2d.v4.f32.f32",
+        "tcgen05.ld.sync.aligned.16x32bx2.x4.pack::16b.b32", "cvt.rn.satfinite.e4m3x2.f32", "vadd4.u32.s32.u32.add", "prmt.b32.f4e",
+        "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group", "ld.param::func.b128"})
+    EXPECT_TRUE(opcodes.find(known).info.is_known) << known;
+  for (const char* unknown : {"add.s33", "ld.glboal.f32", "foo.s32", "mul.wider.u16", "cvt.rnn.f32.f64"})
+    EXPECT_FALSE(opcodes.find(unknown).info.is_known) << unknown;
 }
 
 // --- parameters of kernels ------------------------------------------------------------------------------------------
