@@ -134,7 +134,7 @@ std::string rir_text() {
 std::string ptx() {
   const std::string reader = sources("ir/ptx", "");
   Dictionary d("Words of PTX, as ir/ptx_*.cpp know them.");
-  d.add("directives", words_in(reader, {R"re("(\.[a-z_0-9]+)")re"}));
+  d.add("directives", words_in(reader, {R"re("(\.[a-z_][a-z_0-9]*)")re"}));
   d.add("types", {".b8", ".b16", ".b32", ".b64", ".b128", ".u32", ".s32", ".f32", ".f64", ".pred", ".v2", ".v4", ".v8"});
   d.add("opcodes", words_in(between(sources("ir/ptx", "opcodes"), "kRows[]", "};"), {R"re([ "]((?!k[A-Z])[a-z]\w+)(?=[ "]))re"}));
   d.add("parts of opcodes, and other words",
@@ -176,10 +176,11 @@ std::string cli_args() {
   d.add("commands", words_in(commands, {R"re(REGDUEL_COMMAND\((\w+), ")re"}));
   d.add("options", words_in(commands, {R"re(a\.(?:option|flag)\(\s*"(-[\w-]+))re", R"re(a\.(?:option|flag)\(\s*"[^"]*,(-[\w-]+))re",
                                        R"re(set_version_flag\(\s*"(--[\w-]+))re"}));
-  d.add(
-      "values",
-      {"--help", "--",  "fatpoint", "briggs", "R=16", "P=7", "24,32,64,255", "sm_90", "90", "0", "1", "-1", "18446744073709551616",
-       "1e9",    "nan", "true",     "false",  "-",    "60s", "corpus/ptx",   "%0",    "=",  ",", "\n"});
+  d.add("allocators",
+        {"fatpoint", "briggs", "classic", "cicc", "exact", "chaitin-briggs", "irc", "pbqp", "linear-scan", "chordal"});
+  d.add("values",
+        {"--help", "--",   "R=16",  "P=7", "24,32,64,255", "sm_90",      "90", "0", "1", "-1", "18446744073709551616", "1e9",
+         "nan",    "true", "false", "-",   "60s",          "corpus/ptx", "%0", "=", ",", "\n"});
   return d.text();
 }
 
