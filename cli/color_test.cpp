@@ -39,6 +39,14 @@ TEST_F(ColorCli, TooFewColours) {
   EXPECT_EQ(doc["results"][1]["at_least"], 4);
 }
 
+TEST_F(ColorCli, FindsTheCliqueBesideHubsOfHigherDegree) {
+  const auto doc = nlohmann::json::parse(run("color " + source("corpus/dimacs/hubs30.col") + " --json").out);
+  EXPECT_EQ(doc["results"][0]["clique"], 30);
+  const Outcome loops = run("color " + source("corpus/dimacs/self_loop.col"));
+  EXPECT_EQ(loops.status, 0);
+  EXPECT_THAT(loops.err, HasSubstr("note: 1 loops from a vertex to itself are passed over"));
+}
+
 TEST_F(ColorCli, WritesAProof) {
   write("wheel.col", kWheel);
   EXPECT_EQ(run("color wheel.col --with exact --proof p").status, 0);

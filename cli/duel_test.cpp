@@ -316,5 +316,25 @@ TEST_F(Cli, ReportsAreOneFileAndTheSameBytes) {
   expect_complaint("report r.sqlite -o x.html --details 1001", "--details: expected 0 to 1000");
 }
 
+TEST_F(Cli, AReportOfTwoDatabasesComparesThem) {
+  EXPECT_EQ(run("duel --random 6 --seed 3 --db old.sqlite").status, 0);
+  EXPECT_EQ(run("duel --random 6 --seed 3 --db new.sqlite --knob FatPointRematerialise=0").status, 0);
+  const Outcome made = run("report old.sqlite new.sqlite --across-knobs -o change.html --details 2");
+  EXPECT_EQ(made.status, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("2 runs, 6 cases, 0 findings, 2 functions in detail"));
+  EXPECT_EQ(run("report old.sqlite new.sqlite --across-knobs -o again.html --details 2").status, 0);
+  EXPECT_EQ(read_file(path("again.html")).value_or("?"), read_file(path("change.html")).value_or(""));
+  // It says what compare says.
+  const auto page = json("report old.sqlite new.sqlite --across-knobs --allocators fatpoint --json --details 0")["comparison"];
+  const auto said = json("compare old.sqlite new.sqlite --across-knobs --allocators fatpoint --json")["comparisons"];
+  for (const char* const field : {"pairs", "passed", "only_old", "changed_knobs"})
+    EXPECT_EQ(page["sections"][0][field], said[0][field]) << field;
+  EXPECT_EQ(page["sections"][0]["measures"][0]["p_adjusted"], said[0]["measures"][0]["p_adjusted"]);
+  EXPECT_EQ(page["new"]["database"], "new.sqlite");
+  expect_complaint("report old.sqlite new.sqlite -o new.sqlite", "is what is read");
+  expect_complaint("report old.sqlite --runs 1 -o x.html", "give two databases");
+  expect_complaint("report old.sqlite new.sqlite --allocators cicc -o x.html", "there are no results of cicc");
+}
+
 }  // namespace
 }  // namespace regduel::cli

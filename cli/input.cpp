@@ -50,20 +50,21 @@ std::vector<Program> load(const std::string& path, ir::AbiName abi, ir::ParamCop
     programs.push_back({name, std::move(*f), nullptr});
     return programs;
   }
-  const bool is_ptx = looks_like_ptx(path, *text);
-  auto module = is_ptx ? ir::parse_ptx(*text, name, abi, param_copies) : ir::parse(*text, name);
-  if (!module && is_ptx) throw BadInput(with_line(module.error(), *text));
+  if (looks_like_ptx(path, *text)) {
+    auto module = ir::parse_ptx(*text, name, abi, param_copies);
+    if (!module) throw BadInput(with_line(module.error(), *text));
+    for (std::size_t k = 0; k < module->functions.size(); ++k)
+      programs.push_back({name, std::move(module->functions[k]), nullptr, module->declarations[k]});
+    return programs;
+  }
+  auto module = ir::parse(*text, name);
   if (!module)
     throw BadInput(all_parse_errors(module.error(), *text, [&](const std::string& t) -> std::optional<SourceError> {
       auto again = ir::parse(t, name);
       return again ? std::nullopt : std::optional(std::move(again.error()));
     }));
-  const auto shared = is_ptx ? nullptr : std::make_shared<const std::string>(*text);
-  const auto weak = is_ptx ? ir::weak_functions_of_ptx(*text) : std::set<std::string, std::less<>>();
-  for (ir::Function& f : module->functions) {
-    const bool is_weak = weak.contains(f.name);
-    programs.push_back({name, std::move(f), shared, is_weak});
-  }
+  const auto shared = std::make_shared<const std::string>(std::move(*text));
+  for (ir::Function& f : module->functions) programs.push_back({name, std::move(f), shared});
   return programs;
 }
 

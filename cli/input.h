@@ -16,7 +16,7 @@ struct Program {
   std::string file;
   ir::Function function;
   std::shared_ptr<const std::string> text;  // of the file, where it is RIR text; else null
-  bool is_weak = false;                     // of PTX: a linker may put another body in its place
+  ir::PtxDeclarations declared = {};        // of PTX
 };
 
 // All functions of one file, in order; of PTX, with the calls of this ABI. Throws BadInput.

@@ -41,7 +41,7 @@ BottomUp bottom_up(const std::vector<Program>& programs) {
     const std::size_t k = *ready.begin();
     ready.erase(ready.begin());
     result.order.push_back(k);
-    result.is_known[k] = !twice.contains(programs[k].function.name) && !programs[k].is_weak;
+    result.is_known[k] = !twice.contains(programs[k].function.name) && !programs[k].declared.is_weak;
     for (const std::size_t caller : callers[k])
       if (--waits_for[caller] == 0) ready.insert(caller);
   }

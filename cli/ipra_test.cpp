@@ -45,7 +45,7 @@ TEST(Ipra, RecursionAndWhatCallsItKeepTheAbi) {
 // A linker may put another body in the place of a weak one.
 TEST(Ipra, AWeakBodySaysNothing) {
   std::vector<Program> programs = programs_of(function("a", "b") + function("b", ""));
-  programs[1].is_weak = true;
+  programs[1].declared.is_weak = true;
   EXPECT_THAT(bottom_up(programs).is_known, ElementsAre(true, false));
 }
 

@@ -256,6 +256,7 @@ void check_size(int size) {
 std::vector<int> parse_registers(const std::vector<std::string>& items) {
   std::vector<int> limits;
   for (const std::string& item : split_list(items)) {
+    if (item.size() > 1 && item[0] == '0') throw BadInput(fmt::format("--regs: {} is no decimal number", item));
     const std::optional<int> value = number_in<int>(item);
     if (!value) throw BadInput(fmt::format("--regs: expected numbers like 24,32,64, found \"{}\"", item));
     check_registers(*value);

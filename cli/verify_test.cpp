@@ -36,6 +36,31 @@ TEST_F(Cli, ShowsTwoAllocationsSideBySide) {
   expect_complaint("diff a.rir f.rir", "a.rir");
 }
 
+// What is decided beside the judges of one function: corpus/judges/files/.
+TEST_F(Cli, FilesOfTheCorpusGetTheirVerdict) {
+  int played = 0;
+  for (const auto& entry : fs::directory_iterator(source("corpus/judges/files"))) {
+    const std::string after = entry.path().string();
+    if (!after.ends_with(".after.rir")) continue;
+    ++played;
+    const std::string before = after.substr(0, after.size() - std::string_view("after.rir").size()) + "before.rir";
+    const std::string text = read_file(after).value();
+    const std::regex head("// verify: exit ([0-9]), (.*)\n");
+    std::smatch wanted;
+    const std::string first = text.substr(0, text.find('\n') + 1);
+    ASSERT_TRUE(std::regex_match(first, wanted, head)) << after;
+    const Outcome r = run(fmt::format("verify --regs 255 '{}' '{}'", before, after));
+    EXPECT_EQ(std::to_string(r.status), wanted[1].str()) << after << '\n' << r.out << r.err;
+    EXPECT_THAT(r.out + r.err, HasSubstr(wanted[2].str())) << after;
+  }
+  EXPECT_GE(played, 4);
+  const std::string ptx = source("corpus/judges/files/ipra_prototype_shadows_a_function.ptx");
+  ASSERT_EQ(run("alloc --ipra '" + ptx + "' -o a.rir").status, 0);
+  EXPECT_EQ(run("verify --ipra '" + ptx + "' a.rir").status, 0);
+  // The call goes through a register, whatever the name of its prototype, so it destroys what the ABI says.
+  EXPECT_THAT(read_file(path("a.rir")).value(), HasSubstr("clobbers R0:R1, R3:R15"));
+}
+
 TEST_F(Cli, APassIsJudgedAloneAndBeforeAnAllocator) {
   ASSERT_EQ(run("gen --seed 7 --profile copies -o a.rir").status, 0);
   ASSERT_EQ(run("pass copyprop a.rir -o b.rir").status, 0);

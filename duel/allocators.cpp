@@ -18,6 +18,7 @@
 #include "passes/passes.h"
 #include "reference/colourer.h"
 #include "reference/exact/exact.h"
+#include "reference/textbook/textbook.h"
 
 namespace regduel::duel {
 namespace {
@@ -30,8 +31,10 @@ std::vector<const ir::Allocator*>& all() {
 
 // Those that take part only where they are asked for.
 std::span<const std::unique_ptr<ir::Allocator>> on_request() {
-  static const std::array<std::unique_ptr<ir::Allocator>, 4> list = {allocator::make_classic(), reference::make_cicc(),
-                                                                     reference::make_exact(), reference::make_exact_spill()};
+  static const std::array<std::unique_ptr<ir::Allocator>, 9> list = {
+      allocator::make_classic(),     reference::make_cicc(),           reference::make_exact(),
+      reference::make_exact_spill(), reference::make_chaitin_briggs(), reference::make_irc(),
+      reference::make_pbqp(),        reference::make_linear_scan(),    reference::make_chordal()};
   return list;
 }
 

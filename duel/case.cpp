@@ -13,7 +13,9 @@
 namespace regduel::duel {
 namespace {
 
-constexpr std::uint8_t kMagic[] = {'R', 'D', 'F', 1};
+constexpr std::uint8_t kMagic[] = {'R', 'D', 'F'};
+constexpr int kOneFunction = 1, kWithCallees = 2;  // versions
+constexpr std::size_t kMaxCallees = 255;
 constexpr std::size_t kMaxKnobs = 255;  // more than are drawn for all duelists with passes before them
 
 class Reader {
@@ -32,6 +34,13 @@ class Reader {
   int word() {
     const int low = byte();
     return low | byte() << 8;
+  }
+  // As many bytes as there are, at most.
+  std::span<const std::uint8_t> bytes(std::size_t count) {
+    failed_ = failed_ || count > rest_.size();
+    const auto taken = rest_.first(std::min(count, rest_.size()));
+    rest_ = rest_.subspan(taken.size());
+    return taken;
   }
   std::string text() {
     std::string s;
@@ -52,10 +61,16 @@ void put_text(std::vector<std::uint8_t>& out, const std::string& s) {
   out.insert(out.end(), s.begin(), s.begin() + static_cast<std::ptrdiff_t>(n));
 }
 
+bool is_before_allocation(const ir::Function& f, const ir::Target& target) {
+  return f.phase == ir::Phase::Virtual && ir::check(f, target, 1).empty();
+}
+
 bool read_input(std::span<const std::uint8_t> bytes, Case& input) {
   Reader in(bytes);
   for (const int expected : kMagic)
     if (in.byte() != expected) return false;
+  const int version = in.byte();
+  if (version != kOneFunction && version != kWithCallees) return false;
   const auto targets = ir::targets();
   input.target = &targets[static_cast<std::size_t>(in.byte()) % targets.size()];
   for (const ir::RegFile file : ir::kAllFiles) {
@@ -69,29 +84,50 @@ bool read_input(std::span<const std::uint8_t> bytes, Case& input) {
     std::string name = in.text();
     input.knobs.emplace_back(std::move(name), in.text());
   }
+  for (int left = version == kWithCallees ? in.byte() : 0; left > 0 && !in.failed(); --left) {
+    const int low = in.word();
+    auto callee = ir::decode(in.bytes(static_cast<std::size_t>(low) | static_cast<std::size_t>(in.word()) << 16));
+    if (!callee || !is_before_allocation(*callee, *input.target) || !may_be_callee(*callee, input)) return false;
+    input.callees.push_back(std::move(*callee));
+  }
   if (in.failed()) return false;
   auto program = ir::decode(in.rest());
-  if (!program || program->phase != ir::Phase::Virtual || !ir::check(*program, *input.target, 1).empty()) return false;
+  if (!program || !is_before_allocation(*program, *input.target)) return false;
   input.program = std::move(*program);
-  return true;
+  return std::ranges::none_of(input.callees, [&](const ir::Function& f) { return f.name == input.program.name; });
+}
+
+void put_word(std::vector<std::uint8_t>& out, std::size_t word) {
+  out.push_back(static_cast<std::uint8_t>(word & 0xFF));
+  out.push_back(static_cast<std::uint8_t>(word >> 8 & 0xFF));
 }
 
 }  // namespace
 
+bool may_be_callee(const ir::Function& f, const Case& c) {
+  return f.kind == ir::FunctionKind::Device && c.callees.size() < kMaxCallees &&
+         std::ranges::none_of(c.callees, [&](const ir::Function& other) { return other.name == f.name; });
+}
+
 std::vector<std::uint8_t> encode_case(const Case& input) {
   std::vector<std::uint8_t> out(std::begin(kMagic), std::end(kMagic));
+  out.push_back(static_cast<std::uint8_t>(input.callees.empty() ? kOneFunction : kWithCallees));
   const auto targets = ir::targets();
   const auto at = std::find_if(targets.begin(), targets.end(), [&](const ir::Target& t) { return t.name == input.target->name; });
   out.push_back(static_cast<std::uint8_t>(at - targets.begin()));
-  for (const int limit : input.limits.units) {
-    out.push_back(static_cast<std::uint8_t>(limit & 0xFF));
-    out.push_back(static_cast<std::uint8_t>(limit >> 8));
-  }
+  for (const int limit : input.limits.units) put_word(out, static_cast<std::size_t>(limit));
   const std::size_t knobs = std::min(input.knobs.size(), kMaxKnobs);
   out.push_back(static_cast<std::uint8_t>(knobs));
   for (std::size_t i = 0; i < knobs; ++i) {
     put_text(out, input.knobs[i].first);
     put_text(out, input.knobs[i].second);
+  }
+  if (!input.callees.empty()) out.push_back(static_cast<std::uint8_t>(input.callees.size()));
+  for (const ir::Function& callee : input.callees) {
+    const std::vector<std::uint8_t> bytes = ir::encode(callee);
+    put_word(out, bytes.size() & 0xFFFF);
+    put_word(out, bytes.size() >> 16);
+    out.insert(out.end(), bytes.begin(), bytes.end());
   }
   const std::vector<std::uint8_t> program = ir::encode(input.program);
   out.insert(out.end(), program.begin(), program.end());

@@ -91,17 +91,30 @@ Parsed<Case> parse_case(std::string_view text, std::string_view file_name) {
   }
   auto module = ir::parse(text, file_name);
   if (!module) return std::unexpected(module.error());
-  if (module->functions.size() != 1) return fail(0, "a case has exactly one function");
+  if (module->functions.empty()) return fail(0, "a case has a function");
   Case c;
-  c.program = std::move(module->functions[0]);
+  auto program = std::ranges::find(module->functions, ir::FunctionKind::Kernel, &ir::Function::kind);
+  if (program == module->functions.end()) program = module->functions.begin();
+  c.program = std::move(*program);
+  module->functions.erase(program);
   c.target = header.found != nullptr ? header.found : ir::find_target(c.program.target);
   if (c.target == nullptr) c.target = &ir::default_target();
   c.limits = ir::Limits::of(*c.target);
   c.knobs = std::move(header.knobs);
   for (const auto& [file, value] : header.limits)
     c.limits.units[ir::index(file)] = std::min(value, c.target->units[ir::index(file)]);
-  if (c.program.phase != ir::Phase::Virtual) return fail(0, "a case is a program before allocation");
-  if (const auto faults = ir::check(c.program, *c.target, 1); !faults.empty()) return fail(0, ir::to_string(c.program, faults[0]));
+  const auto complaint = [&](const ir::Function& f) -> std::string {
+    if (f.phase != ir::Phase::Virtual) return "a case is a program before allocation";
+    const auto faults = ir::check(f, *c.target, 1);
+    return faults.empty() ? "" : ir::to_string(f, faults[0]);
+  };
+  if (std::string e = complaint(c.program); !e.empty()) return fail(0, std::move(e));
+  for (ir::Function& callee : module->functions) {
+    if (!may_be_callee(callee, c) || callee.name == c.program.name)
+      return fail(0, fmt::format("@{}: a case has one kernel at most, and functions of different names", callee.name));
+    if (std::string e = complaint(callee); !e.empty()) return fail(0, std::move(e));
+    c.callees.push_back(std::move(callee));
+  }
   return c;
 }
 
@@ -112,7 +125,9 @@ std::string print_case(const Case& c, std::string_view comment) {
     out += fmt::format("// {}\n", comment.substr(0, n));
     comment.remove_prefix(std::min(n + 1, comment.size()));
   }
-  return out + case_head(*c.target, c.limits, c.knobs) + ir::print_file(c.program);
+  out += case_head(*c.target, c.limits, c.knobs) + ir::print_file(c.program);
+  for (const ir::Function& callee : c.callees) out += ir::print(callee);
+  return out;
 }
 
 }  // namespace regduel::duel

@@ -19,8 +19,8 @@
 namespace regduel::duel {
 
 // The target is the program's where nothing is said, or sm_90 where there is none of that name. The errors of the text form, and:
-// no such target, no such file, a limit out of range, not exactly one function, a program that is not over vregs or not well-formed
-// for the target.
+// no such target, no such file, a limit out of range, no function, a program that is not over vregs or not well-formed for the target.
+// Of several functions the kernel is the program, or the first one where there is none; the others are its callees.
 [[nodiscard]] Parsed<Case> parse_case(std::string_view text, std::string_view file_name = "");
 // parse_case(print_case(c)) is c. `comment` may have several lines.
 [[nodiscard]] std::string print_case(const Case& c, std::string_view comment = "");

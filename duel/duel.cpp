@@ -11,6 +11,7 @@
 #include "duel/heap_use.h"
 #include "ir/check.h"
 #include "oracles/agreement/disagreement.h"
+#include "oracles/calls/calls.h"
 #include "oracles/completeness.h"
 #include "oracles/judges.h"
 #include "oracles/proof/proof.h"
@@ -162,6 +163,34 @@ Bout bout_of(const ir::Allocator& allocator, const oracles::Before& before, cons
   return bout;
 }
 
+// The findings of judge "calls" in the program. Callees that cannot be allocated at these limits say nothing.
+void add_calls(Duel& d, const oracles::Before& before, const DuelOptions& options) {
+  std::vector<oracles::FunctionOfFile> file = {{&before.program(), nullptr, &before.target()}};
+  for (const ir::Function& callee : options.callees) file.push_back({&callee, nullptr, &before.target()});
+  if (!oracles::has_calls_inside(file) || !oracles::lists_what_callees_may_write(file)) return;
+  for (std::size_t k = 0; k < options.duelists.size(); ++k) {
+    Bout& bout = d.bouts[k];
+    if (!bout.program || bout.is_own_form) continue;
+    std::vector<std::optional<ir::Function>> after;
+    for (const ir::Function& callee : options.callees) {
+      Bout of_callee;
+      Bounds none;
+      try {
+        auto allocation = timed(*options.duelists[k], oracles::Before(callee, before.target()),
+                                settings_of(*options.duelists[k], options), of_callee, none);
+        if (allocation) judge_result(of_callee, *allocation, oracles::Before(callee, before.target()), options);
+      } catch (const InternalError& e) {
+        object(bout, std::string(kInternalError), e.what());
+      }
+      after.push_back(of_callee.verdict() == oracles::Verdict::Fail ? std::nullopt : std::move(of_callee.program));
+    }
+    file[0].after = &*bout.program;
+    for (std::size_t c = 0; c < after.size(); ++c) file[c + 1].after = after[c] ? &*after[c] : nullptr;
+    oracles::JudgeResult result = std::move(oracles::judge_calls(file)[0]);
+    if (result.verdict == oracles::Verdict::Fail) bout.report.results.push_back(std::move(result));
+  }
+}
+
 // The findings of judge "proof".
 void add_beaten_proofs(Duel& d, const oracles::Before& before, const Bounds& claimed) {
   if (claimed.empty()) return;
@@ -250,6 +279,7 @@ Duel duel(const oracles::Before& before, const DuelOptions& options) {
   }
   add_completeness_disagreement(result, before, options.limits);
   if (options.judges.empty()) add_beaten_proofs(result, before, claimed);
+  if (options.judges.empty() && !options.callees.empty()) add_calls(result, before, options);
   if (options.metamorphic) add_metamorphic(result, before, options);
   return result;
 }
@@ -257,6 +287,7 @@ Duel duel(const oracles::Before& before, const DuelOptions& options) {
 Duel duel(const Case& c, DuelOptions options) {
   options.limits = c.limits;
   options.knobs = c.knobs;
+  options.callees = c.callees;
   return duel(oracles::Before(c.program, *c.target), options);
 }
 

@@ -67,12 +67,16 @@ struct DuelOptions {
   std::span<const std::string> judges = {};  // the names of those to ask (oracles/judges.h); empty = all
   // Asks each duelist again about variants of the program (oracles/metamorphic): nine allocations more, with as much fuel as they take.
   bool metamorphic = false;
+  // The other functions of the program's file (Case::callees).
+  std::span<const ir::Function> callees = {};
   ir::Fuel* fuel = nullptr;  // of each duelist; null = as much as it takes. The last duelist leaves there what it spent
 };
 
 // Each duelist allocates, each judge looks at each result. Where one duelist failed, as completeness proved rightly, and another one succeeded to
 // the satisfaction of all judges, these contradict each other: the finding "disagreement/completeness-vs-success" of the bout that succeeded.
 // Several duels over one program share `before`, so that the judges prepare it once (oracles/before.h).
+// Where the program has callees, each duelist allocates them too, and a bout fails by what the judge of the file as a whole finds in the
+// program (oracles/calls/). Files whose calls list less than the callees' ABI lets them write are not judged: no allocator sees that.
 //   Requires  a program that is well-formed for its target, over vregs.
 // Never throws for what an allocator does: an internal error is a finding ("harness/internal-error"), so are an ill-formed result
 // ("harness/ill-formed"), a knob that the allocator refuses ("harness/bad-knob"), and what an external allocator does instead of

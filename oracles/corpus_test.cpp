@@ -43,6 +43,17 @@ std::string wanted_verdict(const std::string& text) {
   return text.substr(kHead.size(), text.find('\n') - kHead.size());
 }
 
+// The target of the line "// target: FILE" of the program before, or the shipped one that the function names.
+ir::Target target_of(const std::string& before_text, const ir::Function& before) {
+  constexpr std::string_view kHead = "\n// target: ";
+  const std::size_t at = before_text.find(kHead);
+  if (at == std::string::npos) return *ir::find_target(before.target);
+  const std::size_t name = at + kHead.size();
+  auto target = ir::parse_target(text_of(before_text.substr(name, before_text.find('\n', name) - name)));
+  EXPECT_TRUE(target) << to_string(target.error());
+  return target ? *target : ir::Target();
+}
+
 class JudgesCorpus : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(JudgesCorpus, GetsItsVerdict) {
@@ -52,10 +63,12 @@ TEST_P(JudgesCorpus, GetsItsVerdict) {
     EXPECT_TRUE(module) << to_string(module.error());
     return module ? module->functions.at(0) : ir::Function();
   };
-  const ir::Function before = parsed(text_of(GetParam() + ".before.rir")), after = parsed(after_text);
+  const std::string before_text = text_of(GetParam() + ".before.rir");
+  const ir::Function before = parsed(before_text), after = parsed(after_text);
   ASSERT_FALSE(before.blocks.empty());
   ASSERT_FALSE(after.blocks.empty());
-  const Report report = judge({before, after, *ir::find_target(before.target), limits_of(before, 255)});
+  const ir::Target target = target_of(before_text, before);
+  const Report report = judge({before, after, target, ir::Limits::of(target, 255)});
   std::string got;
   for (const JudgeResult& r : report.results) {
     if (r.judge == "quality") continue;  // nothing is claimed

@@ -24,7 +24,12 @@ class Set {
   explicit Set(std::size_t size = 0, bool full = false) : words_((size + 63) / 64, full ? ~std::uint64_t{0} : 0) {}
   [[nodiscard]] bool contains(std::uint32_t k) const { return (words_[k / 64] >> k % 64 & 1) != 0; }
   void add(std::uint32_t k) { words_[k / 64] |= std::uint64_t{1} << k % 64; }
-  void remove(std::uint32_t k) { words_[k / 64] &= ~(std::uint64_t{1} << k % 64); }
+  // Whether it was there.
+  bool remove(std::uint32_t k) {
+    const bool was_there = contains(k);
+    words_[k / 64] &= ~(std::uint64_t{1} << k % 64);
+    return was_there;
+  }
   void intersect(const Set& o) {
     for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= o.words_[w];
   }
@@ -84,6 +89,10 @@ class Propagation {
     of_root_.build(f_.vregs.size(), [&](auto add) {
       for (std::uint32_t k = 0; k < copies_.size(); ++k) add(copies_[k].def.index(), k), add(copies_[k].source.index(), k);
     });
+    of_def_.build(f_.vregs.size(), [&](auto add) {
+      for (std::uint32_t k = 0; k < copies_.size(); ++k) add(copies_[k].def.index(), k);
+    });
+    shortcuts_.assign(f_.vregs.size(), {});
     of_inst_.build(f_.insts.size(), [&](auto add) {
       std::uint32_t k = 0;
       for (const auto& [copy, at] : made) {
@@ -94,13 +103,14 @@ class Propagation {
   }
 
   // --- where they are available
-  void write(const Inst& i, Set& available) const {
+  void write(const Inst& i, Set& available) {
     for (const Operand& op : ir::defs_of(f_.operands_of(i)))
-      for (const std::uint32_t k : of_root_[f_.root(op.vreg()).index()]) available.remove(k);
+      for (const std::uint32_t k : of_root_[f_.root(op.vreg()).index()])
+        if (available.remove(k)) forget_shortcuts();
   }
   // All pairs of a copy, and all phis of a block, write at once, so a source that one of them writes holds another value
   // afterwards.
-  void generate(std::span<const Inst> at_once, Set& available) const {
+  void generate(std::span<const Inst> at_once, Set& available) {
     for (const Inst& i : at_once) write(i, available);
     const auto is_written = [&](VRegId source) {
       return std::any_of(at_once.begin(), at_once.end(), [&](const Inst& i) {
@@ -114,7 +124,7 @@ class Propagation {
   }
   // Calls visit(i, available before i) for each instruction but phis, which are done at once.
   template <class Visit>
-  void walk(BlockId b, Set& available, Visit&& visit) const {
+  void walk(BlockId b, Set& available, Visit&& visit) {
     const auto insts = f_.insts_of(b), phis = f_.phis_of(b);
     generate(phis, available);
     for (std::size_t n = phis.size(); n < insts.size(); ++n) {
@@ -144,19 +154,29 @@ class Propagation {
   }
 
   // --- what becomes of the uses
-  // The vreg that holds the same, as far back as copies lead.
-  [[nodiscard]] VRegId origin(VRegId v, const Set& available) const {
-    for (bool found = true; found;) {
-      found = false;
-      for (const std::uint32_t k : of_root_[v.index()])
-        if (copies_[k].def == v && available.contains(k)) {
-          v = copies_[k].source;
-          found = true;
-          break;
-        }
+  // The vreg that holds the same, as far back as copies lead. Copies that come to be available only make the way longer, so that what
+  // was found of it holds until one no longer is.
+  [[nodiscard]] VRegId origin(VRegId v, const Set& available) {
+    VRegId end = v;
+    for (VRegId next = v; next.is_valid();) {
+      end = next;
+      next = next_on_the_way(end, available);
     }
-    return v;
+    for (VRegId w = v; w != end;) {
+      const VRegId next = next_on_the_way(w, available);
+      shortcuts_[w.index()] = {end, epoch_};
+      w = next;
+    }
+    return end;
   }
+  // Invalid at the end of the way.
+  [[nodiscard]] VRegId next_on_the_way(VRegId v, const Set& available) const {
+    if (shortcuts_[v.index()].epoch == epoch_) return shortcuts_[v.index()].to;
+    for (const std::uint32_t k : of_def_[v.index()])
+      if (available.contains(k)) return copies_[k].source;
+    return {};
+  }
+  void forget_shortcuts() { ++epoch_; }
   // All reads of a root change, or none, because otherwise the instruction would read two roots where it read one.
   [[nodiscard]] bool may_rewrite(const Inst& i, VRegId v, VRegId origin) const {
     const auto ops = f_.operands_of(i);
@@ -173,6 +193,7 @@ class Propagation {
   }
   void rewrite(BlockId b) {
     Set available = at_head(b);
+    forget_shortcuts();
     walk(b, available, [&](const Inst& i, const Set& now) {
       std::vector<std::pair<VRegId, VRegId>> changes;
       for (const Operand& op : f_.operands_of(i)) {
@@ -256,8 +277,15 @@ class Propagation {
   Function out_;  // the program with other uses: instructions and operands stand where they stand in f_
   std::vector<Copy> copies_;
   Grouped<std::uint32_t> of_root_;  // copies by the roots that they read and write
-  Grouped<std::uint32_t> of_inst_;
+  Grouped<std::uint32_t> of_def_, of_inst_;
   std::vector<Set> at_end_;  // by block
+  // From a vreg along the way to its origin; of use where the epoch is that of now.
+  struct Shortcut {
+    VRegId to;
+    std::uint64_t epoch = 0;
+  };
+  std::vector<Shortcut> shortcuts_;
+  std::uint64_t epoch_ = 1;
 };
 
 class CopyProp final : public Pass {

@@ -1,4 +1,4 @@
-// Each knob of cicc changes what it does on a share of the standard mix.
+// Each knob of cicc changes what it does on a share of the standard mix, where it has as many registers as the limit allows.
 
 #include <array>
 #include <string>
@@ -41,8 +41,8 @@ TEST(Cicc, EachKnobChangesAShareOfTheStandardMix) {
   for (std::uint64_t k = 0; k < kPrograms; ++k) {
     const duel::Case input = duel::standard_case(11, k, duelists);
     if (input.program.insts.size() > 1500) continue;
-    const std::string plain = allocated(*cicc, input, {});
-    for (Setting& s : settings) s.changed += allocated(*cicc, input, {{s.name, s.value}}) != plain;
+    const std::string plain = allocated(*cicc, input, {{"cicc-registers", "1000"}});
+    for (Setting& s : settings) s.changed += allocated(*cicc, input, {{"cicc-registers", "1000"}, {s.name, s.value}}) != plain;
   }
   for (const Setting& s : settings) {
     EXPECT_GE(s.changed, kPrograms / 50) << s.name << " = " << s.value;

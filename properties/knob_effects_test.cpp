@@ -230,9 +230,9 @@ TEST(KnobEffects, OfCicc) {
                   {"cicc-lazy-refill", "0", {}, 45, SpillBytes, More},
                   {"cicc-loop-base", "10", {}, 25},
                   {"cicc-max-rounds", "1", {}, 45, SpillBytes, More},
-                  {"cicc-occupancy-target", "75", {}, 7, Registers, Less},
+                  {"cicc-occupancy-target", "75", {{"cicc-registers", "1000"}}, 7, Registers, Less},
                   {"cicc-pressure-limit", "1000000", {}, 35, SpillBytes, Less},
-                  {"cicc-registers", "15", {}, 45, Registers, Less},
+                  {"cicc-registers", "1000", {}, 45, SpillBytes, Less},
                   {"cicc-rematerialise", "0", {}, 55, SpillBytes, More},
                   {"cicc-tiers", "0", {}, 60, SpillBytes, Less}},
                  {"cicc-spill-limit"});

@@ -10,9 +10,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+// With K = the limit, unless a knob says otherwise.
 ir::Allocation by_cicc(const std::string& body, int registers, std::vector<std::pair<std::string, std::string>> knobs = {}) {
   ir::AllocOptions options;
   options.limits = ir::Limits::of(ir::default_target(), registers);
+  knobs.insert(knobs.begin(), {"cicc-registers", std::to_string(registers)});
   options.knobs = std::move(knobs);
   auto a = make_cicc()->allocate(testing::parse_body(body), ir::default_target(), options);
   if (!a) {
@@ -35,9 +37,13 @@ std::string many_live(int values) {
 
 TEST(Cicc, TakesKRegistersAtMost) {
   EXPECT_EQ(by_cicc(many_live(20), 255).claims.spill_store_bytes, 0);
+  EXPECT_EQ(std::ranges::find(make_cicc()->knobs(), "cicc-registers", &ir::KnobInfo::name)->default_value, "15");
   const ir::Allocation a = by_cicc(many_live(20), 255, {{"cicc-registers", "15"}});
   EXPECT_GT(a.claims.spill_store_bytes, 0);
   EXPECT_LE(a.claims.registers[ir::index(ir::RegFile::R)], 15);
+  EXPECT_THAT(a.notes,
+              ElementsAre("cicc: at most 15 registers of a file; the limit allows 255, and --knob cicc-registers=255 takes them"));
+  EXPECT_THAT(by_cicc(many_live(10), 255, {{"cicc-registers", "15"}}).notes, IsEmpty());
 }
 
 TEST(Cicc, GivesUpWhereTooMuchWouldHaveToBeSpilled) {

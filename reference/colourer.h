@@ -3,7 +3,8 @@
 // briggs   the reference allocator: textbook graph colouring after Briggs, Cooper and Torczon (1994)
 // cicc     the variant to the letter of source 003, as far as the letter holds (DECISIONS.md, "Reference"):
 //
-//   K         as many registers as may be used: the limit, or fewer by the knob cicc-registers (15 in the source)
+//   K         at most 15 registers of a file, or what the knob cicc-registers says; in a duel of equals it is to be the limit. Where
+//             values go to memory for it, a note of the allocation says so
 //   coalesce  Briggs' test and George's, degrees weighed by 0.8
 //   select    the two tiers of the source (colour/tiers.h), inverted as they are; what stands around single instructions comes
 //             last. Where a round spills nothing new that way, the order of briggs takes over, and a note of the allocation

@@ -83,9 +83,10 @@ const ir::KnobTable<Rules>& cicc_knobs() {
       "cicc",
       {
           {knob("cicc-registers", "source 003, K = 15",
-                "K: at most so many registers of a file, 15 in the source; more than the limit is the limit, as is what single "
-                "instructions need",
-                {"4", "8", "15", "32"}),
+                "K: at most so many registers of a file; more than the limit is the limit, which is what a duel of equals needs. "
+                "Single "
+                "instructions get what they need",
+                {"4", "8", "32", "1000"}),
            &Rules::registers,
            {1, 1000}},
           {knob("cicc-coalesce", "source 003, phase 3", "coalesce copies before simplification", {"0", "1"}, kCoalescing),
@@ -136,6 +137,7 @@ const ir::KnobTable<Rules>& cicc_knobs() {
        .coalescing_factor = {4, 5},
        .biased_select = false,
        .fewest_units = false,
+       .registers = 15,
        .has_pressure_limit = true,
        .has_tiers = true,
        .has_constraint_edges = true,

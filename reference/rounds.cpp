@@ -245,6 +245,11 @@ class Rounds {
       make_refills_lazy(problem_, plan, {rules_.refill_distance, fuel_, most_registers_of(ir::RegFile::R)}, code_, homes_,
                         graphs_.is_dead);
     ir::Allocation result = rewrite(problem_, plan, code_, homes_, graphs_.is_dead, fuel_);
+    if (const int limit = problem_.allocatable()[ir::index(ir::RegFile::R)].count();
+        num_spilled(plan) > 0 && rules_.registers < limit)
+      result.notes.push_back(
+          fmt::format("{0}: at most {1} registers of a file; the limit allows {2}, and --knob {0}-registers={2} takes them",
+                      rules_.allocator, rules_.registers, limit));
     if (fallbacks_ > 0)
       result.notes.push_back(
           fmt::format("{}: the order of its tiers made no progress, and gave way to that of briggs", rules_.allocator));

@@ -93,6 +93,16 @@ std::optional<Change> change_of(const Measure& measure, const ResultRow& older, 
                 log_ratio(*older.figures[m], *newer.figures[m], measure.offset)};
 }
 
+Changes most_changed(const Comparison& comparison, const Measure& measure, std::size_t most) {
+  Changes c;
+  for (const auto& [older, newer] : comparison.both)
+    if (const auto change = change_of(measure, *older, *newer); change && change->log_ratio != 0) c.worst.push_back(*change);
+  c.best = c.worst;
+  keep_largest(c.worst, most, 1);
+  keep_largest(c.best, most, -1);
+  return c;
+}
+
 Comparison compare(const std::vector<ResultRow>& older, const std::vector<ResultRow>& newer, const CompareOptions& options) {
   Comparison c;
   const Matching matching(older, newer, options);
@@ -109,11 +119,10 @@ Comparison compare(const std::vector<ResultRow>& older, const std::vector<Result
       if (!a.figures[m] || !b.figures[m]) continue;
       figures[m].push_back({*a.figures[m], *b.figures[m]});
     }
-    if (const auto change = change_of(*by, a, b); change && change->log_ratio != 0) c.worst.push_back(*change);
   });
-  c.best = c.worst;
-  keep_largest(c.worst, options.most, 1);
-  keep_largest(c.best, options.most, -1);
+  auto [worst, best] = most_changed(c, *by, options.most);
+  c.worst = std::move(worst);
+  c.best = std::move(best);
   for (std::size_t m = 0; m < figures.size(); ++m) {
     const Measure& measure = measures()[m];
     if (!measure.is_compared && std::find(options.also.begin(), options.also.end(), &measure) == options.also.end()) continue;

@@ -68,6 +68,12 @@ struct CompareOptions {
 // By how much a measure of a pair changed; nothing where one side has no figure.
 [[nodiscard]] std::optional<Change> change_of(const Measure& measure, const ResultRow& older, const ResultRow& newer);
 
+// Those of the pairs that both passed whose measure rose most, and fell most; at most `most` of each, the largest change first.
+struct Changes {
+  std::vector<Change> worst, best;
+};
+[[nodiscard]] Changes most_changed(const Comparison& comparison, const Measure& measure, std::size_t most);
+
 // The p-value below which a change is called significant.
 inline constexpr double kAlpha = 0.05;
 

@@ -99,7 +99,8 @@ TEST(Gates, OneProgramIsEnoughForTheWorst) {
   EXPECT_TRUE(beyond(*parse_gate("weighted_spill_bytes<1%"), c).empty());
 }
 
-// Which run is called the newer one is drawn by lot for each program: of 200 comparisons hardly more than one in twenty is an alarm.
+// Which run is called the newer one is drawn by lot for each program, whose measures rise or fall together, as bytes of stores and of
+// refills do: of 200 comparisons at most one in twenty is an alarm.
 TEST(Gates, LabelsThatMeanNothingRaiseFewAlarms) {
   std::vector<Gate> gates;
   for (const Measure& m : measures())
@@ -111,9 +112,9 @@ TEST(Gates, LabelsThatMeanNothingRaiseFewAlarms) {
     Rows rows;
     for (int k = 0; k < 100; ++k) {
       rows.add(0, 0);
+      const bool is_swapped = random.chance(50), is_more = random.chance(66);
       for (std::size_t m = 0; m < measures().size(); ++m) {
-        const int a = random.chance(60) ? 1000 : random.between(500, 2000);
-        const bool is_swapped = random.chance(50);
+        const int a = random.chance(60) ? 1000 : is_more ? random.between(1001, 2000) : random.between(500, 999);
         rows.older.back().figures[m] = is_swapped ? a : 1000;
         rows.newer.back().figures[m] = is_swapped ? 1000 : a;
       }
@@ -123,7 +124,7 @@ TEST(Gates, LabelsThatMeanNothingRaiseFewAlarms) {
     for (const GateJudgement& j : judge(gates, std::span(&c, 1))) is_alarm = is_alarm || j.verdict != GateVerdict::Kept;
     alarms += is_alarm ? 1 : 0;
   }
-  EXPECT_LE(alarms, kRounds * 8 / 100) << "at 5%, ten are to be expected: more than 16 would be one case in 40";
+  EXPECT_LE(alarms, kRounds * 5 / 100);
 }
 
 TEST(Gates, TheShareOfPairsIsOfTheLargerSide) {

@@ -43,6 +43,7 @@ struct Candidate {
     constexpr std::int64_t kHopeless = 2;
     const bool has_rival = other != nullptr && other->result;
     const std::int64_t most_moved = has_rival ? kHopeless * other->result->cost.sum() : std::numeric_limits<std::int64_t>::max();
+    if (REGDUEL_PLANTED("fatpoint-loss-memory-too-soon")) return;
     if (const auto homes = rounds.run_rounds(most_moved)) result = emit_spilled(progress, *homes, strategy);
   }
 };

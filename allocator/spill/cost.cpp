@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/planted.h"
+
 namespace regduel::allocator {
 
 namespace {
@@ -22,7 +24,10 @@ std::int64_t stored_bytes(const ir::VReg& v, const ir::Operand& op) {
 std::vector<std::int64_t> spill_moves(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
                                       const std::vector<std::int64_t>& block_frequency, std::span<const Location> if_spilled) {
   std::vector<std::int64_t> moves(in.vregs.size(), 0);
-  for (const ir::BlockId b : cfg.reverse_postorder())
+  for (const ir::BlockId b : cfg.reverse_postorder()) {
+    std::int64_t frequency = block_frequency[b.index()];
+    if (REGDUEL_PLANTED("fatpoint-loss-loops-look-cold"))
+      frequency = std::max<std::int64_t>(1, 10'000 / std::max<std::int64_t>(1, frequency));
     for (const ir::Inst& inst : in.insts_of(b)) {
       const std::span<const ir::Operand> ops = in.operands_of(inst);
       const bool is_guarded = ir::is_guarded(ops);
@@ -40,9 +45,10 @@ std::vector<std::int64_t> spill_moves(const ir::Function& in, const ir::Cfg& cfg
         else
           once = (refills && is_first ? refilled_bytes(in.vreg(op.vreg()), op) : 0) +
                  (stores ? stored_bytes(in.vreg(op.vreg()), op) : 0);
-        moves[v] = std::min(moves[v] + once * block_frequency[b.index()], kMaxSpillCost);
+        moves[v] = std::min(moves[v] + once * frequency, kMaxSpillCost);
       }
     }
+  }
   return moves;
 }
 
@@ -51,9 +57,10 @@ std::vector<std::int64_t> spill_costs(const ir::Function& in, const std::vector<
   std::vector<std::int64_t> costs(moves.size());
   for (std::size_t v = 0; v < costs.size(); ++v) {
     const ir::VReg& vreg = in.vregs[v];
-    const std::int64_t weight = if_spilled[v].is_recomputed()           ? 1
-                                : high_pressure[ir::index(vreg.file())] ? kSpillWeightHighPressure
-                                                                        : kSpillWeight;
+    std::int64_t weight = if_spilled[v].is_recomputed()           ? 1
+                          : high_pressure[ir::index(vreg.file())] ? kSpillWeightHighPressure
+                                                                  : kSpillWeight;
+    if (REGDUEL_PLANTED("fatpoint-loss-tuples-look-cheap") && vreg.units() > 1) weight = 0;
     costs[v] = is_spillable(vreg) ? std::min(weight * moves[v], kMaxSpillCost) : kUnspillable;
   }
   return costs;

@@ -31,6 +31,7 @@ class SpillCodeInserter : private SpillCodeWriter {
       if (!keeps_refills) reuse_.begin_block();
       for (std::uint32_t k = 0; k < block.num_insts; ++k) {
         begin_instruction(block.first_inst + k);
+        if (REGDUEL_PLANTED("fatpoint-loss-cold-refills") && block.depth == 0) reuse_.forget_all();
         const Inst& inst = in_.insts[current()];
         if (!cfg_.is_reachable(BlockId(b)) || inst.is_deleted()) append(inst, in_.operands_of(inst), in_.targets_of(inst));
         else if (inst.is_inserted() && is_between_pieces(inst)) copy_between_pieces(inst);

@@ -1,6 +1,6 @@
 // See bench.h.
 //
-// Programs: every profile of the generator but `undefined` and `mix`, each with as many instructions at each size, at a limit of
+// Programs: every profile of the generator, each with as many instructions at each size, at a limit of
 // three quarters of MaxLive (at least the demand), so that most of them spill. A judge's case is a program with the allocation of
 // one allocator; it judges those of both. Small programs and large ones add up to about the same number of instructions, so that
 // one pass over a corpus is one iteration of the timing loop at every size.
@@ -64,7 +64,6 @@ Corpus make_corpus(int size, const BenchOptions& o) {
   REGDUEL_CHECK(target != nullptr, "sm_90 is shipped");
   const std::size_t r = ir::index(ir::RegFile::R);
   for (const generate::Profile profile : generate::profiles()) {
-    if (profile == generate::Profile::Undefined || profile == generate::Profile::Mix) continue;
     const int programs = std::max(1, o.per_profile / size);
     for (int k = 0; k < programs; ++k) {
       Subject s;

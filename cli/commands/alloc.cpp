@@ -6,20 +6,25 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "allocator/frame/lower_spills.h"
 #include "cli/command.h"
 #include "cli/function_names.h"
 #include "cli/input.h"
 #include "cli/ipra.h"
+#include "cli/least_registers.h"
 #include "cli/options.h"
+#include "cli/ptxas_lines.h"
 #include "cli/show/output.h"
 #include "cli/show/pass_log_text.h"
 #include "cli/show/spilled_values.h"
 #include "cli/show/terminal.h"
 #include "duel/allocators.h"
+#include "ir/launch.h"
 #include "ir/text/text.h"
 #include "oracles/before.h"
+#include "oracles/completeness.h"
 #include "oracles/pair/raise.h"
 #include "oracles/quality/frame_use.h"
 #include "oracles/quality/quality.h"
@@ -33,7 +38,7 @@ struct Options {
   std::string input;
   std::string output = "-";
   std::string with = "fatpoint";
-  int regs = 255;
+  std::string regs;  // a number, or "file"
   TargetOptions target;
   AbiOption abi;
   KnobOptions knobs;
@@ -78,23 +83,6 @@ Json to_json(const oracles::SpillStatistics& s) {
   return fields;
 }
 
-Json to_json(const std::vector<SpilledValue>& values) {
-  Json list = Json::array();
-  for (const SpilledValue& v : values)
-    list.push_back({{"vreg", v.vreg.is_valid() ? Json(v.vreg.value) : Json(nullptr)},
-                    {"name", v.name},
-                    {"source", v.source},
-                    {"stores", v.stores},
-                    {"refills", v.refills},
-                    {"remats", v.remats},
-                    {"store_bytes", v.store_bytes},
-                    {"load_bytes", v.load_bytes},
-                    {"weighted_bytes", v.weighted_bytes},
-                    {"depth", v.depth},
-                    {"registers", v.registers}});
-  return list;
-}
-
 // One line that says which function failed, at which instruction, and why.
 std::string failure_text(const ir::Function& f, ir::AllocFailure failure) {
   if (failure.kind == ir::AllocFailure::Kind::Unsupported) failure.message.insert(0, "unsupported: ");
@@ -103,11 +91,11 @@ std::string failure_text(const ir::Function& f, ir::AllocFailure failure) {
   return ir::failure_report(f, failure);
 }
 
-Json row_json(const Options& o, const std::string& function, const oracles::Measures& m, const oracles::SpillStatistics& spills,
-              std::int64_t in_use) {
+Json row_json(const Options& o, int limit, const std::string& function, const oracles::Measures& m,
+              const oracles::SpillStatistics& spills, std::int64_t in_use) {
   return {{"function", function},
           {"allocator", o.with},
-          {"limit", o.regs},
+          {"limit", limit},
           {"registers", m.registers[0]},
           {"max_live", m.max_live[0]},
           {"spill_store_bytes", m.spill_store_bytes},
@@ -120,8 +108,28 @@ Json row_json(const Options& o, const std::string& function, const oracles::Meas
           {"statistics", to_json(spills)}};
 }
 
+// --regs: a limit for all functions, or what the launch bounds of each leave it; 0 = none.
+int limit_of(const Options& o, const Program& p, const ir::Target& target) {
+  if (o.regs.empty()) return 0;
+  return o.regs == "file" ? ir::launch_limit(p.declared.bounds, target).registers : parse_registers({o.regs}).at(0);
+}
+
+// Where a failure is in a PTX file, and the limit that would do.
+std::string failure_of(const Options& o, const Program& p, const ir::Target& target, const ir::AllocFailure& failure) {
+  const std::vector<std::uint32_t>& lines = p.declared.lines;
+  const std::string place =
+      failure.inst.is_valid() && failure.inst.index() < lines.size() ? fmt::format(":{}", lines[failure.inst.index()]) : "";
+  std::string text = fmt::format("{}{}: {}", p.file, place, failure_text(p.function, failure));
+  if (failure.kind != ir::AllocFailure::Kind::Impossible) return text;
+  const auto limits_of = [&](int registers) { return o.target.limits_for(target, registers); };
+  const int enough = least_registers(p.function, target, limits_of);
+  return oracles::find_impossible(p.function, target, limits_of(enough)) ? text
+                                                                         : fmt::format("{}; {} registers would do", text, enough);
+}
+
 int alloc(const Options& o) {
-  check_registers(o.regs);
+  if (!o.regs.empty() && o.regs != "file" && parse_registers({o.regs}).size() != 1)
+    throw BadInput(fmt::format("--regs: expected 1 to 255 or file, found \"{}\"", o.regs));
   const ir::Allocator& allocator = o.allocators.named(o.with);
   const auto settings = o.knobs.settings(std::array{&allocator});
   std::vector<Program> programs = load(o.input, o.abi.name());
@@ -136,6 +144,7 @@ int alloc(const Options& o) {
   std::vector<std::string> stats(programs.size());
   std::string notes;
   std::vector<Json> list(programs.size());
+  PtxasLines ptxas_lines(programs);
   const BottomUp callees_first = bottom_up(programs);
   CalleeClobbers clobbers;
   FileNames proof_names;
@@ -145,7 +154,8 @@ int alloc(const Options& o) {
     const ir::Target& target = o.target.resolve(p.function, p.file);
     if (o.ipra) p.function = clobbers.applied_to(p.function);
     ir::AllocOptions options;
-    options.limits = o.target.limits_for(target, o.regs);
+    const int limit = limit_of(o, p, target);
+    options.limits = o.target.limits_for(target, limit);
     options.knobs = settings;
     options.trace = o.trace ? &trace : nullptr;
     ir::Fuel fuel{.limit = o.fuel};
@@ -160,7 +170,7 @@ int alloc(const Options& o) {
     if (!allocation) {
       if (allocation.error().kind == ir::AllocFailure::Kind::BadKnob)
         throw BadInput(fmt::format("--knob: {}", allocation.error().message));
-      fmt::print(stderr, "{}: {}\n", p.file, failure_text(p.function, allocation.error()));
+      fmt::print(stderr, "{}\n", failure_of(o, p, target, allocation.error()));
       return kExitFinding;
     }
     for (const std::string& note : allocation->notes) notes += fmt::format("{}: note: @{}: {}\n", p.file, p.function.name, note);
@@ -177,16 +187,22 @@ int alloc(const Options& o) {
       const std::vector<SpilledValue> values = spilled_values(p.function, counted);
       stats[k] += values.empty() ? fmt::format("@{}: nothing is spilled or rematerialised\n", p.function.name)
                                  : fmt::format("@{}\n{}", p.function.name, text_of(values, columns_of(STDERR_FILENO)));
-      spilled = to_json(values);
+      spilled = json_of(values);
     }
-    if (o.verbose) stats[k] += fmt::format("regduel info    : {}\n", oracles::function_properties(p.function.name, spills));
+    const ir::LaunchLimit bounds = ir::launch_limit(p.declared.bounds, target);
+    const std::string properties =
+        ptxas_lines.of_function(k, target, m, spills, limit, o.regs == "file" ? bounds.reason : "maxrregcount option");
+    if (o.verbose) stats[k] += properties;
+    for (const std::string& note : notes_of_launch(p.declared.bounds, target, m, o.regs == "file" ? &bounds : nullptr))
+      notes += fmt::format("{}: note: @{}: {}\n", p.file, p.function.name, note);
     if (const auto warning = oracles::spill_warning(p.function.name, spills); warning && o.warns_on_spills)
       fmt::print(stderr, "regduel warning : {}\n", *warning);
-    list[k] = row_json(o, p.function.name, m, spills, in_use);
+    list[k] = row_json(o, options.limits.of(ir::RegFile::R), p.function.name, m, spills, in_use);
     if (o.spills) list[k]["spilled_values"] = std::move(spilled);
     if (o.ipra && callees_first.is_known[k]) clobbers.add(p.function, allocation->program, target);
     result.functions[k] = std::move(allocation->program);
   }
+  for (std::size_t k = 0; k < programs.size() && o.verbose; ++k) stats[k] += ptxas_lines.of_kernel(k);
   if (!o.json || o.output != "-") save(o.output, ir::print(result));
   fmt::print(stderr, "{}", notes);
   if (o.json) print_json({{"command", "alloc"}, {"file", o.input}, {"results", list}});
@@ -201,7 +217,10 @@ Action declare_alloc(Arguments& a) {
   a.option("input", &o->input, "RIR or PTX file (- = standard input)").required();
   a.option("-o,--output", &o->output, "Where to write the allocated program (- = standard output)").shows_default();
   a.option("--with", &o->with, fmt::format("Allocator: {}{}", duel::duelist_names(), kExecHelp)).shows_default();
-  a.option("--regs,--maxrregcount", &o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255").shows_default();
+  a.option("--regs,--maxrregcount", &o->regs,
+           "Limit of the general register file (classes R and Ralt), 1 to 255 (default: no limit), or file: what the launch bounds "
+           "of each "
+           "kernel of a PTX file leave it, as with ptxas");
   o->allocators.add_to(a);
   o->target.add_to(a);
   o->abi.add_to(a);
@@ -220,7 +239,7 @@ Action declare_alloc(Arguments& a) {
   a.flag("--spills", o->spills,
          "Show each value that is spilled or computed again: its line of the source, bytes, bytes times the weight of their block, "
          "depth of loops, and with how many registers it would stay in one");
-  a.flag("-v,--verbose", o->verbose, "Show the stack frame and spills of each function, as ptxas -v does");
+  a.flag("-v,--verbose", o->verbose, "Show the stack frame, spills and registers of each function, as ptxas -v does");
   a.flag("--warn-on-spills", o->warns_on_spills,
          "Warn of each function whose registers are spilled to local memory, as ptxas does");
   o->passes.add_to(a, "Show each pass with its time and sizes");

@@ -13,7 +13,7 @@
 #include "base/counted.h"
 #include "cli/command.h"
 #include "cli/commands/compare_gates.h"
-#include "cli/options.h"
+#include "cli/report/compared_runs.h"
 #include "cli/show/output.h"
 #include "cli/show/terminal.h"
 #include "duel/exec/words.h"
@@ -30,101 +30,22 @@ using results::MeasureComparison;
 using results::ResultRow;
 
 struct Options {
-  std::vector<std::string> databases, runs, allocators;
+  ComparedOptions compared;
   GateOptions gates;
   std::string by = "weighted_spill_bytes";
   std::size_t most = 10;
-  bool across_knobs = false, json = false, markdown = false;
+  bool json = false, markdown = false;
 };
 
-// One of the two: a run of a database.
-struct Side {
-  std::string path;
-  results::StoredRun run;
-  std::vector<ResultRow> rows;
-};
-
-std::string one_line_of(const Side& side) {
+std::string one_line_of(const ComparedRun& side) {
   return fmt::format("{}, run {}: {} ({})", side.path, side.run.id, side.run.info.command, side.run.info.program);
 }
 
-// The allocators compared, and what came of it.
-struct Section {
-  std::string older, newer;
-  [[nodiscard]] std::string title() const { return older == newer ? older : fmt::format("{} -> {}", older, newer); }
-};
-
-Side read_side(const std::string& path, std::int64_t run) {
-  const std::vector<results::StoredRun> runs = results::read_runs(path);
-  if (runs.empty()) throw BadInput(fmt::format("error: {}: there are no runs in it", path));
-  const auto last = std::find_if(runs.rbegin(), runs.rend(), [](const results::StoredRun& r) { return r.rows > 0; });
-  if (run == 0 && last == runs.rend()) throw BadInput(fmt::format("error: {}: none of its runs has a result", path));
-  const auto it =
-      run == 0 ? last.base() - 1 : std::find_if(runs.begin(), runs.end(), [&](const results::StoredRun& r) { return r.id == run; });
-  if (it == runs.end()) {
-    std::string ids;
-    for (const results::StoredRun& r : runs) ids += fmt::format("{}{}", ids.empty() ? "" : ", ", r.id);
-    throw BadInput(fmt::format("error: {}: there is no run {} in it (there are {})", path, run, ids));
-  }
-  return {path, *it, results::read_results(path, it->id)};
-}
-
-// Two databases, two runs of one, or two allocators of one run.
-std::pair<Side, Side> read_sides(const Options& o, std::size_t allocators) {
-  std::vector<std::int64_t> runs;
-  for (const std::string& item : split_list(o.runs)) {
-    char* end = nullptr;
-    runs.push_back(std::strtol(item.c_str(), &end, 10));
-    if (*end != 0 || runs.back() < 1) throw BadInput(fmt::format("--runs: expected a number from 1, found \"{}\"", item));
-  }
-  if (runs.size() > 2) throw BadInput(fmt::format("--runs: expected one or two, found {}", runs.size()));
-  if (o.databases.size() == 1 && runs.size() < 2 && allocators != 2)
-    throw BadInput("give two databases, or two runs of one (--runs 1,2), or two allocators of one (--allocators briggs,fatpoint)");
-  const std::int64_t first = runs.empty() ? 0 : runs.front(), second = runs.empty() ? 0 : runs.back();
-  Side older = read_side(o.databases.front(), first);
-  const bool is_one_run = o.databases.front() == o.databases.back() && first == second;
-  Side newer = is_one_run ? older : read_side(o.databases.back(), second);
-  return {std::move(older), std::move(newer)};
-}
-
-// The allocator that has results: the name itself, or the one whose name begins so. Throws BadInput.
-std::string allocator_in(const Side& side, const std::string& asked) {
-  std::set<std::string> all, like;
-  for (const ResultRow& r : side.rows) all.insert(r.configuration.allocator);
-  for (const std::string& name : all)
-    if (name.starts_with(asked)) like.insert(name);
-  if (all.contains(asked)) return asked;
-  if (like.size() == 1) return *like.begin();
-  throw BadInput(fmt::format("error: {}: there are no results of {} in run {} (there are of {})", side.path, asked, side.run.id,
-                             fmt::join(all, ", ")));
-}
-
-// Two that differ are compared with each other, others each with itself.
-std::vector<Section> sections_of(const std::vector<std::string>& asked, const Side& older, const Side& newer, bool is_one_run) {
-  const auto has = [](const Side& side, const std::string& allocator) {
-    return std::any_of(side.rows.begin(), side.rows.end(),
-                       [&](const ResultRow& r) { return r.configuration.allocator == allocator; });
-  };
-  if (is_one_run) {
-    if (asked.size() != 2) throw BadInput("of one run two allocators are compared: --allocators briggs,fatpoint");
-    return {{allocator_in(older, asked[0]), allocator_in(newer, asked[1])}};
-  }
-  std::set<std::string> names;
-  for (const std::string& a : asked) names.insert(allocator_in(newer, a));
-  if (asked.empty())
-    for (const ResultRow& r : newer.rows) names.insert(r.configuration.allocator);
-  std::vector<Section> sections;
-  for (const std::string& name : names)
-    if (has(older, name) && has(newer, name)) sections.push_back({name, name});
-  if (sections.empty()) throw BadInput("error: no allocator has results on both sides (--allocators A,B compares two of one run)");
-  return sections;
-}
-
 // Allocators that the older run has, and that are compared with nothing.
-std::set<std::string> only_older(const Side& older, const std::vector<Section>& sections) {
+std::set<std::string> only_older(const ComparedRun& older, const std::vector<ComparedAllocators>& sections) {
   std::set<std::string> names;
   for (const ResultRow& r : older.rows) names.insert(r.configuration.allocator);
-  for (const Section& s : sections) names.erase(s.older);
+  for (const ComparedAllocators& s : sections) names.erase(s.older);
   return names;
 }
 
@@ -229,8 +150,8 @@ void print_changes(const std::string& title, const std::vector<Change>& changes,
   fmt::print("\n");
 }
 
-void print_text(const Options& o, const Side& older, const Side& newer, const std::vector<Section>& sections,
-                const std::vector<Comparison>& comparisons) {
+void print_text(const Options& o, const ComparedRun& older, const ComparedRun& newer,
+                const std::vector<ComparedAllocators>& sections, const std::vector<Comparison>& comparisons) {
   fmt::print("old: {}\nnew: {}\n\n", one_line_of(older), one_line_of(newer));
   for (std::size_t k = 0; k < sections.size(); ++k) {
     const Comparison& c = comparisons[k];
@@ -262,8 +183,9 @@ std::string escaped(std::string text) {
   return text;
 }
 
-void print_markdown(const Options& o, const Side& older, const Side& newer, const std::vector<Section>& sections,
-                    const std::vector<Comparison>& comparisons, const GateReport& gates) {
+void print_markdown(const Options& o, const ComparedRun& older, const ComparedRun& newer,
+                    const std::vector<ComparedAllocators>& sections, const std::vector<Comparison>& comparisons,
+                    const GateReport& gates) {
   const auto row = [](const std::vector<std::string>& cells) {
     std::string line = "|";
     for (const std::string& cell : cells) line += fmt::format(" {} |", cell);
@@ -318,7 +240,7 @@ void print_markdown(const Options& o, const Side& older, const Side& newer, cons
   }
 }
 
-Json json_of(const Side& side) {
+Json json_of(const ComparedRun& side) {
   return {{"database", side.path},
           {"run", side.run.id},
           {"command", side.run.info.command},
@@ -346,7 +268,7 @@ Json json_of(const std::vector<Change>& changes, const std::string& database) {
   for (const Change& c : changes) list.push_back(json_of(c, database));
   return list;
 }
-Json json_of(const Section& section, const Comparison& c, const std::string& database) {
+Json json_of(const ComparedAllocators& section, const Comparison& c, const std::string& database) {
   Json verdicts = Json::array(), measures = Json::array();
   for (const results::VerdictChange& v : c.verdicts) {
     verdicts.push_back({{"old", v.older->verdict}, {"new", v.newer->verdict}, {"reason", v.newer->reason}});
@@ -380,26 +302,15 @@ Json json_of(const Section& section, const Comparison& c, const std::string& dat
 }
 
 int compare_command(const Options& o) {
-  if (o.databases.size() > 2) throw BadInput(fmt::format("expected one or two databases, found {}", o.databases.size()));
-  std::vector<std::string> allocators;
-  for (const std::string& list : o.allocators)
-    for (const std::string& item : duel::split_items(list)) allocators.push_back(duel::name_of_item(item));
   results::CompareOptions options;
   options.most = o.most;
-  options.across_knobs = o.across_knobs;
+  options.across_knobs = o.compared.across_knobs;
   options.by = results::find_measure(o.by);
   const Gates gates(o.gates);
   options.also = gates.measures();
-  const auto [older, newer] = read_sides(o, allocators.size());
-  const bool is_one_run = older.path == newer.path && older.run.id == newer.run.id;
-  const std::vector<Section> sections = sections_of(allocators, older, newer, is_one_run);
-  std::vector<Comparison> comparisons;
-  for (const Section& s : sections) {
-    options.older_allocator = s.older;
-    options.newer_allocator = s.newer;
-    comparisons.push_back(results::compare(older.rows, newer.rows, options));
-  }
-  results::adjust_together(comparisons);
+  const ComparedRuns compared = read_compared_runs(o.compared);
+  const auto& [older, newer, sections, allocators] = compared;
+  const std::vector<Comparison> comparisons = compare_sections(compared, options);
 
   std::vector<std::string> titles;
   bool fails_now = false;
@@ -433,18 +344,14 @@ int compare_command(const Options& o) {
 
 Action declare_compare(Arguments& a) {
   auto o = std::make_shared<Options>();
-  a.option("databases", &o->databases, "OLD [NEW]: what regduel duel --db or fuzz --db has written; the last run of each")
+  a.option("databases", &o->compared.databases, "OLD [NEW]: what regduel duel --db or fuzz --db has written; the last run of each")
       .required();
-  a.option("--runs", &o->runs, "Other runs: one for both databases, or OLD,NEW, as two runs of one database");
-  a.option("--allocators", &o->allocators,
-           "Only these, comma-separated, each with itself; of one run, OLD,NEW: two allocators with each other. The beginning "
-           "of a name is enough");
+  o->compared.add_to(a);
   std::vector<std::string> names;
   for (const results::Measure& m : results::measures()) names.emplace_back(m.name);
   a.option("--by", &o->by, "Measure by which the most changed programs are listed").one_of(names).shows_default();
   a.option("--most", &o->most, "How many of those").shows_default();
   o->gates.add_to(a);
-  a.flag("--across-knobs", o->across_knobs, "Pair programs whose knobs differ: of two runs with another knob each");
   a.flag("--markdown", o->markdown, "As a comment on a pull request");
   a.flag("--json", o->json, "One JSON document");
   a.footer(

@@ -10,19 +10,23 @@
 #include <fmt/ranges.h>
 
 #include "cli/command.h"
+#include "cli/commands/duel_ptxas.h"
 #include "cli/commands/duel_run.h"
 #include "cli/function_names.h"
 #include "cli/input.h"
+#include "cli/least_registers.h"
 #include "cli/options.h"
 #include "cli/parallel.h"
+#include "cli/ptxas_lines.h"
 #include "cli/show/output.h"
 #include "cli/show/terminal.h"
 #include "cli/this_run.h"
 #include "duel/allocators.h"
 #include "duel/duel.h"
+#include "duel/exec/words.h"
 #include "generate/generator.h"
+#include "ir/launch.h"
 #include "oracles/calls/calls.h"
-#include "oracles/completeness.h"
 #include "oracles/quality/max_live.h"
 #include "results/results.h"
 
@@ -58,9 +62,11 @@ struct PlayedProgram {
 // At which limits of the general register file programs are played.
 class ChosenLimits {
  public:
-  //   regs   of --regs: numbers, none, the word "sweep", or a share of MaxLive as "75%"
+  //   regs   of --regs: numbers, none, the words "sweep" or "file", or a share of MaxLive as "75%"
   ChosenLimits(const std::vector<std::string>& regs, const TargetOptions& target)
-      : target_(target), sweeps_(regs == std::vector<std::string>{"sweep"}) {
+      : target_(target), sweeps_(regs == std::vector<std::string>{"sweep"}),
+        follows_bounds_(regs == std::vector<std::string>{"file"}) {
+    if (follows_bounds_) return;
     if (regs.size() == 1 && regs[0].ends_with('%')) percent_ = percent_of(regs[0]);
     else if (!sweeps_) numbers_ = parse_registers(regs);
   }
@@ -69,11 +75,14 @@ class ChosenLimits {
   // Every limit; else those of percent(), of MaxLive.
   [[nodiscard]] bool sweeps() const { return sweeps_; }
   [[nodiscard]] int percent() const { return percent_; }
+  // The launch bounds of each kernel.
+  [[nodiscard]] bool follows_bounds() const { return follows_bounds_; }
   [[nodiscard]] bool are_given() const { return hang_on_program() || !numbers_.empty(); }
   // How many that is for each program, where it is the same for all.
   [[nodiscard]] std::size_t count() const { return std::max<std::size_t>(numbers_.size(), 1); }
   [[nodiscard]] ir::Limits of(const ir::Target& t, int registers) const { return target_.limits_for(t, registers); }
-  [[nodiscard]] std::vector<ir::Limits> given(const ir::Target& t) const {
+  [[nodiscard]] std::vector<ir::Limits> given(const ir::Target& t, const ir::LaunchBounds& bounds) const {
+    if (follows_bounds_) return {of(t, ir::launch_limit(bounds, t).registers)};
     std::vector<ir::Limits> all;
     for (const int n : numbers_) all.push_back(of(t, n));
     if (all.empty()) all.push_back(of(t, 0));
@@ -91,21 +100,10 @@ class ChosenLimits {
   }
 
   const TargetOptions& target_;
-  bool sweeps_;
+  bool sweeps_, follows_bounds_;
   int percent_ = 0;
   std::vector<int> numbers_;
 };
-
-// The least limit at which no instruction is impossible; all registers of the target where there is none.
-int demand_of(const duel::Case& input, const ChosenLimits& limits) {
-  int impossible = 0, enough = limits.of(*input.target, 0).of(ir::RegFile::R);
-  while (enough - impossible > 1) {
-    const int middle = (impossible + enough) / 2;
-    const bool fits = !oracles::find_impossible(input.program, *input.target, limits.of(*input.target, middle));
-    (fits ? enough : impossible) = middle;
-  }
-  return enough;
-}
 
 // How many registers the duelists use at most where nothing limits them: what they still spill then (predicates, callee-saved
 // registers) no limit helps.
@@ -132,7 +130,7 @@ PlayedProgram play(duel::Case input, std::vector<ir::Limits> limits, const std::
 // demand, else there.
 PlayedProgram play_own_limits(duel::Case input, const ChosenLimits& limits, const std::vector<const ir::Allocator*>& duelists,
                               bool metamorphic) {
-  const int demand = demand_of(input, limits);
+  const int demand = least_registers(input.program, *input.target, [&](int n) { return limits.of(*input.target, n); });
   std::vector<ir::Limits> each;
   if (limits.sweeps()) {
     input.limits = limits.of(*input.target, 0);
@@ -155,7 +153,7 @@ class WholeFiles {
     for (std::size_t begin = 0, end = 0; begin < programs.size(); begin = end) {
       std::vector<oracles::FunctionOfFile> file;
       for (; end < programs.size() && programs[end].file == programs[begin].file; ++end)
-        file.push_back({&programs[end].function, nullptr, nullptr, programs[end].is_weak});
+        file.push_back({&programs[end].function, nullptr, nullptr, programs[end].declared.is_weak});
       const bool is_judged = file.size() > 1 && oracles::has_calls_inside(file);
       for (std::size_t k = begin; k < end; ++k) last_[k] = end - 1, is_judged_[k] = is_judged;
     }
@@ -219,12 +217,28 @@ std::vector<Program> playable_programs(const Options& o, std::vector<const ir::T
   return programs;
 }
 
+// What the launch bounds of a kernel mean for each allocation of it. A line each.
+std::string launch_lines(const duel::Case& input, const ir::LaunchBounds& bounds, const duel::Duel& duel, bool are_the_limit) {
+  const ir::LaunchLimit limit = ir::launch_limit(bounds, *input.target);
+  std::string text;
+  for (const duel::Bout& b : duel.bouts) {
+    if (!b.program) continue;
+    for (const std::string& note : notes_of_launch(bounds, *input.target, b.measures, are_the_limit ? &limit : nullptr))
+      text += fmt::format("note: @{} by {}: {}\n", input.program.name, b.allocator, note);
+  }
+  return text;
+}
+
 // Programs from files: a row for each program and limit.
-int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelists, const duel::Knobs& knobs) {
+int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelists, const duel::Knobs& knobs, bool asks_ptxas) {
   const ChosenLimits limits(o.regs, o.target);
   std::vector<std::string> unreadable;
   std::vector<const ir::Target*> targets;
   std::vector<Program> programs = playable_programs(o, targets, unreadable);
+  if (asks_ptxas && limits.hang_on_program()) throw BadInput("--with ptxas: --regs has numbers, or file");
+  const std::vector<PtxasRow> ptxas =
+      asks_ptxas ? rows_of_ptxas(programs, limits.follows_bounds() ? std::vector<int>() : parse_registers(o.regs))
+                 : std::vector<PtxasRow>();
   std::size_t longest_name = 0;
   for (const Program& p : programs)
     longest_name = std::max(longest_name, (o.demangle ? demangled(p.function.name) : p.function.name).size());
@@ -235,7 +249,8 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
     const auto at = static_cast<std::size_t>(k);
     duel::Case input{targets[at], {}, knobs, std::move(programs[at].function)};
     if (limits.hang_on_program()) return play_own_limits(std::move(input), limits, duelists, o.metamorphic);
-    return play(std::move(input), limits.given(*targets[at]), duelists, o.metamorphic);
+    std::vector<ir::Limits> all = limits.given(*targets[at], programs[at].declared.bounds);
+    return play(std::move(input), std::move(all), duelists, o.metamorphic);
   };
   const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
     const std::string& file = programs[static_cast<std::size_t>(k)].file;
@@ -243,16 +258,19 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
       r.input.limits = r.limits[m];
       const std::string name = m > 0 ? "" : o.demangle ? demangled(r.input.program.name) : r.input.program.name;
       if (!o.shown.json) run.say(table.rows_of(name, r.input, r.duels[m]));
+      if (!o.shown.json)
+        run.say(launch_lines(r.input, programs[static_cast<std::size_t>(k)].declared.bounds, r.duels[m], limits.follows_bounds()));
       run.add(r.input, r.duels[m], {file, file, results::Content::Kept, std::nullopt});
       if (!limits.hang_on_program()) run.step();
     }
     if (limits.hang_on_program()) run.step();
-    else whole_files.add(static_cast<std::size_t>(k), programs[static_cast<std::size_t>(k)].is_weak, std::move(r), run);
+    else whole_files.add(static_cast<std::size_t>(k), programs[static_cast<std::size_t>(k)].declared.is_weak, std::move(r), run);
     return !run.is_interrupted();
   };
   in_order<PlayedProgram>(static_cast<std::int64_t>(programs.size()), resolve_jobs(o.jobs), work, take);
   const std::string legend = "warps: of an SM at the block size; stores, loads: bytes of spill stores and refills";
-  return run.finish("\n" + wrapped(legend, columns_of(STDOUT_FILENO)) + "\n", std::nullopt, unreadable);
+  if (asks_ptxas) run.set_ptxas(json_of(ptxas));
+  return run.finish("\n" + wrapped(legend, columns_of(STDOUT_FILENO)) + "\n" + text_of(ptxas), std::nullopt, unreadable);
 }
 
 // Random programs: a summary; with --json also a row for each.
@@ -277,7 +295,7 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
       g.seed = o.seed + number;
       c.target = &o.target.of_random_programs();
       c.program = generate::generate(g, *c.target);
-      if (!limits.hang_on_program()) all = limits.given(*c.target);
+      if (!limits.hang_on_program()) all = limits.given(*c.target, {});
     }
     c.knobs.insert(c.knobs.end(), knobs.begin(), knobs.end());
     if (limits.hang_on_program()) return play_own_limits(std::move(c), limits, duelists, o.metamorphic);
@@ -302,13 +320,28 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   return run.finish("", o.seed, {});
 }
 
+// The allocators without ptxas, which is none; fatpoint where there is no other.
+std::vector<std::string> without_ptxas(const std::vector<std::string>& with, bool& asks_ptxas) {
+  std::vector<std::string> rest;
+  for (const std::string& list : with)
+    for (const std::string& item : duel::split_items(list)) {
+      if (item == "ptxas") asks_ptxas = true;
+      else rest.push_back(item);
+    }
+  if (!asks_ptxas) return with;
+  if (rest.empty()) rest.push_back("fatpoint");
+  return rest;
+}
+
 int duel_command(const Options& o) {
-  const auto duelists = o.allocators.duelists(o.with);
+  bool asks_ptxas = false;
+  const auto duelists = o.allocators.duelists(without_ptxas(o.with, asks_ptxas));
   const duel::Knobs knobs = o.knobs.settings(duelists);
   check_size(o.size);
   if (o.size != 0 && o.random == 0) throw BadInput("--size: of random programs, with --random N");
   if ((o.random > 0) != o.inputs.empty()) throw BadInput("give either files or directories, or --random N");
-  return o.random > 0 ? duel_random(o, duelists, knobs) : duel_files(o, duelists, knobs);
+  if (asks_ptxas && o.random > 0) throw BadInput("--with ptxas: plays PTX files alone, and no random programs");
+  return o.random > 0 ? duel_random(o, duelists, knobs) : duel_files(o, duelists, knobs, asks_ptxas);
 }
 
 }  // namespace
@@ -317,11 +350,14 @@ Action declare_duel(Arguments& a) {
   auto o = std::make_shared<Options>();
   a.option("inputs", &o->inputs, "RIR or PTX files, or directories of them");
   a.option("--with", &o->with,
-           fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}", duel::duelist_names(), kExecHelp));
+           fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}; ptxas, where it is installed: its figures on "
+                       "PTX files, at -O3 "
+                       "and -O1",
+                       duel::duelist_names(), kExecHelp));
   a.option("--regs,--maxrregcount", &o->regs,
            "Limits of the general register file, comma-separated, 1 to 255 (default: no limit); sweep: every limit from "
            "the least that no instruction of the program exceeds to what the allocators use without one; 75%: that share "
-           "of the program's MaxLive");
+           "of the program's MaxLive; file: what the launch bounds of each kernel leave it, as with ptxas");
   o->allocators.add_to(a);
   o->target.add_to(a);
   o->abi.add_to(a);

@@ -154,6 +154,7 @@ int DuelRun::finish(const std::string& legend, std::optional<std::uint64_t> seed
     document["interrupted"] = is_interrupted();
     if (file_) document["run"] = id;
     document["results"] = std::move(rows_);
+    if (ptxas_) document["ptxas"] = std::move(*ptxas_);
     document["summary"] = json_of(tally_);
     document["findings"] = findings_.json();
     document["unreadable"] = unreadable;

@@ -57,6 +57,8 @@ class DuelRun {
   void add(const duel::Case& input, const duel::Duel& duel, const Origin& origin);
   // What a judge of a whole file holds against one function.
   void object(const duel::Case& input, const duel::Bout& bout) { findings_.add(input, bout); }
+  // What ptxas says of the files, as JSON.
+  void set_ptxas(Json figures) { ptxas_ = std::move(figures); }
   void say(const std::string& text) { progress_.say(text); }
   void step() { progress_.step(1, "findings " + std::to_string(findings_.distinct())); }
   // Ctrl-C or SIGTERM: what has been added is kept.
@@ -75,6 +77,7 @@ class DuelRun {
   fuzz::Tally tally_;
   std::optional<results::ResultFile> file_;
   Json rows_ = Json::array();
+  std::optional<Json> ptxas_;
   Progress progress_;
 };
 

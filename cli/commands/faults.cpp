@@ -14,6 +14,7 @@
 #include "cli/parallel.h"
 #include "cli/show/output.h"
 #include "trial/faults/faults.h"
+#include "trial/faults/pairs.h"
 #include "trial/faults/patterns.h"
 #include "trial/faults/relax.h"
 #include "trial/faults/rewritings.h"
@@ -82,22 +83,26 @@ struct Totals {
   }
 };
 
-Totals count(const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed) {
+Totals count(const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed, const trial::PairTable& pairs) {
   Totals t;
   const trial::OperatorRow all = matrix.total();
   t.escaped = all.changing - all.caught_static;
   t.wrong_category = all.memcheck_asked - all.memcheck_right + all.structure_asked - all.structure_right;
-  for (const auto* list : {&matrix.misses(), &relaxed.misses()})
+  for (const auto* list : {&matrix.misses(), &relaxed.misses(), &pairs.misses()})
     for (const trial::FaultMiss& m : *list) t.internal_errors += m.kind == "internal-error" ? 1 : 0;
   for (const trial::RelaxRow& row : relaxed.rows()) {
     t.broken_accepted += row.broken - row.rejected;
     t.kept_rejected += row.kept - row.accepted;
   }
+  for (const trial::PairRow& row : pairs.rows()) {
+    t.broken_accepted += row.made - row.rejected;
+    t.kept_rejected += row.made - row.accepted;
+  }
   return t;
 }
 
-void print_text(const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed, const Totals& totals, double seconds,
-                const Interrupt& interrupt) {
+void print_text(const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed, const trial::PairTable& pairs,
+                const Totals& totals, double seconds, const Interrupt& interrupt) {
   std::vector<std::string> judges;
   for (const oracles::Judge* j : trial::fault_judges()) judges.emplace_back(j->name());
   Table table = Table::grouped({{"", {"operator", "meant to raise", "injected", "changing"}},
@@ -130,6 +135,14 @@ void print_text(const trial::FaultMatrix& matrix, const trial::RelaxTable& relax
   }
   fmt::print("{}\n", relax.text());
 
+  Table pair({"pair or file", "made", "damaged rejected", "right accepted"});
+  for (std::size_t k = 0; k < pairs.rows().size(); ++k) {
+    const trial::PairRow& row = pairs.rows()[k];
+    pair.row({std::string(trial::pair_faults()[k].name), fmt::format("{}", row.made), of(row.rejected, row.made),
+              of(row.accepted, row.made)});
+  }
+  fmt::print("{}\n", pair.text());
+
   fmt::print("correct allocations judged: {} ({} of them rewritten by patterns), false alarms {}, inconclusive {}\n",
              matrix.subjects(), matrix.patterned(), matrix.false_alarms(), matrix.plain_inconclusive());
   std::string patterns;
@@ -148,7 +161,7 @@ void print_text(const trial::FaultMatrix& matrix, const trial::RelaxTable& relax
     by_code += fmt::format("{}{}: {}", by_code.empty() ? "" : ", ", code, matrix.asked_by_code()[code]);
   fmt::print("memcheck asked for, by code: {}\n", by_code);
   if (totals.internal_errors > 0) fmt::print("internal errors of an allocator: {}\n", totals.internal_errors);
-  for (const auto* list : {&matrix.misses(), &relaxed.misses()})
+  for (const auto* list : {&matrix.misses(), &relaxed.misses(), &pairs.misses()})
     for (std::size_t k = 0; k < std::min<std::size_t>(list->size(), 20); ++k)
       fmt::print("{}: {} (seed {}, run {})\n", (*list)[k].kind, (*list)[k].operator_name, (*list)[k].seed, (*list)[k].index);
   fmt::print("{} in {:.0f} s{}\n", totals.is_clean(matrix) ? "no miss" : "MISSES", seconds, end_of(interrupt));
@@ -172,9 +185,19 @@ Json row_json(const trial::OperatorRow& row) {
           {"structure_right", row.structure_right}};
 }
 
-void print_document(const Options& o, const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed, const Totals& totals,
-                    double seconds, const Interrupt& interrupt) {
-  Json operators = Json::array(), relaxations = Json::array();
+void print_document(const Options& o, const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed,
+                    const trial::PairTable& pairs, const Totals& totals, double seconds, const Interrupt& interrupt) {
+  Json operators = Json::array(), relaxations = Json::array(), made = Json::array();
+  for (std::size_t k = 0; k < pairs.rows().size(); ++k) {
+    const trial::PairFault& fault = trial::pair_faults()[k];
+    const trial::PairRow& row = pairs.rows()[k];
+    made.push_back({{"fault", fault.name},
+                    {"what", fault.what},
+                    {"category", fault.category},
+                    {"made", row.made},
+                    {"rejected", row.rejected},
+                    {"accepted", row.accepted}});
+  }
   for (std::size_t k = 0; k < matrix.rows().size(); ++k) {
     const trial::FaultOperator& op = trial::fault_operators()[k];
     Json row = {{"operator", op.name}, {"what", op.what}, {"memcheck_codes", op.memcheck}, {"structure_categories", op.structure}};
@@ -192,7 +215,7 @@ void print_document(const Options& o, const trial::FaultMatrix& matrix, const tr
                            {"undecided", row.undecided}});
   }
   Json misses = Json::array();
-  for (const auto* list : {&matrix.misses(), &relaxed.misses()})
+  for (const auto* list : {&matrix.misses(), &relaxed.misses(), &pairs.misses()})
     for (const trial::FaultMiss& m : *list)
       misses.push_back({{"kind", m.kind}, {"operator", m.operator_name}, {"seed", m.seed}, {"run", m.index}, {"detail", m.detail}});
   print_json({{"command", "faults"},
@@ -205,6 +228,7 @@ void print_document(const Options& o, const trial::FaultMatrix& matrix, const tr
               {"operators", operators},
               {"total", row_json(matrix.total())},
               {"relaxed", relaxations},
+              {"pairs", made},
               {"escaped", totals.escaped},
               {"wrong_category", totals.wrong_category},
               {"broken_accepted", totals.broken_accepted},
@@ -276,12 +300,16 @@ int faults_command(const Options& o) {
   const int jobs = resolve_jobs(o.jobs);
   trial::FaultMatrix matrix;
   trial::RelaxTable relaxed;
+  trial::PairTable pairs;
   Progress progress("faults", end - begin);
-  const auto misses = [&] { return fmt::format("misses {}", matrix.num_misses() + relaxed.num_misses()); };
+  const auto misses = [&] {
+    return fmt::format("misses {}", matrix.num_misses() + relaxed.num_misses() + std::ssize(pairs.misses()));
+  };
   const Interrupt interrupt;
   struct Run {
     trial::FaultRun faults;
     trial::RelaxRun relaxed;
+    trial::PairRun pair;
   };
   // What is injected next depends on what was injected before, so that rare operators get their share: decided once a batch.
   for (std::int64_t first = begin, next; first < end && !interrupt.is_asked_for(); first = next) {
@@ -291,11 +319,13 @@ int faults_command(const Options& o) {
         next - first, jobs,
         [&](std::int64_t k) {
           const auto index = static_cast<std::uint64_t>(first + k);
-          return Run{trial::run_faults_on(o.seed, index, injected), trial::run_relaxed_on(o.seed, index)};
+          return Run{trial::run_faults_on(o.seed, index, injected), trial::run_relaxed_on(o.seed, index),
+                     trial::run_pair_on(o.seed, index)};
         },
         [&](std::int64_t, Run run) {
           matrix.add(std::move(run.faults));
           relaxed.add(std::move(run.relaxed));
+          pairs.add(std::move(run.pair));
           progress.step(1, misses());
           return !interrupt.is_asked_for();
         });
@@ -303,11 +333,11 @@ int faults_command(const Options& o) {
   progress.done();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!o.save_to.empty())
-    for (const auto* list : {&matrix.misses(), &relaxed.misses()})
+    for (const auto* list : {&matrix.misses(), &relaxed.misses(), &pairs.misses()})
       for (const trial::FaultMiss& m : *list) save(m, o.save_to);
-  const Totals totals = count(matrix, relaxed);
-  if (o.json) print_document(o, matrix, relaxed, totals, seconds, interrupt);
-  else print_text(matrix, relaxed, totals, seconds, interrupt);
+  const Totals totals = count(matrix, relaxed, pairs);
+  if (o.json) print_document(o, matrix, relaxed, pairs, totals, seconds, interrupt);
+  else print_text(matrix, relaxed, pairs, totals, seconds, interrupt);
   return totals.is_clean(matrix) ? 0 : kExitFinding;
 }
 
@@ -316,7 +346,10 @@ int faults_command(const Options& o) {
 Action declare_faults(Arguments& a) {
   auto o = std::make_shared<Options>();
   const Argument runs =
-      a.option("--runs", &o->runs, "Programs to damage, and as many again to allocate under a relaxed constraint").shows_default();
+      a.option(
+           "--runs", &o->runs,
+           "Programs to damage, as many to allocate under a relaxed constraint, and as many pairs of a pass and files to damage")
+          .shows_default();
   add_seed(a, o->seed, "Another seed, other programs and faults");
   a.option("--run", &o->run,
            "This run of the seed alone, with every operator that finds a place: repeats a miss. With --rewritings: the "

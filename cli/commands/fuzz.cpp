@@ -5,6 +5,7 @@
 #include <ctime>
 #include <filesystem>
 #include <span>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -29,7 +30,7 @@ namespace {
 struct Options {
   std::string time, suppressions;
   std::int64_t runs = 0;
-  std::vector<std::string> with, regs, seeds, planted, gaps;
+  std::vector<std::string> with, regs, seeds, planted, gaps, cliffs;
   fuzz::CampaignOptions campaign;
   AllocatorOptions allocators;
   bool json = false, is_quiet = false;
@@ -63,16 +64,18 @@ std::vector<fuzz::Suppression> load_suppressions(const std::string& path) {
   return std::move(*list);
 }
 
-std::vector<fuzz::Gap> gaps_of(const std::vector<std::string>& items, std::span<const ir::Allocator* const> duelists) {
+std::vector<fuzz::Gap> gaps_of(const Options& o, std::span<const ir::Allocator* const> duelists) {
   std::vector<fuzz::Gap> gaps;
-  for (const std::string& item : items) {
-    auto gap = fuzz::parse_gap(item);
-    if (!gap) throw BadInput(fmt::format("--gap: {}", gap.error()));
-    for (const std::string& name : {gap->worse, gap->better})
-      if (std::ranges::none_of(duelists, [&](const ir::Allocator* a) { return a->name() == name; }))
-        throw BadInput(fmt::format("--gap: {} is not among the allocators of --with", name));
-    gaps.push_back(std::move(*gap));
-  }
+  for (const auto& [option, items, parse] :
+       {std::tuple("--gap", &o.gaps, &fuzz::parse_gap), std::tuple("--cliff", &o.cliffs, &fuzz::parse_cliff)})
+    for (const std::string& item : *items) {
+      auto gap = parse(item);
+      if (!gap) throw BadInput(fmt::format("{}: {}", option, gap.error()));
+      for (const std::string& name : {gap->worse, gap->better})
+        if (!name.empty() && std::ranges::none_of(duelists, [&](const ir::Allocator* a) { return a->name() == name; }))
+          throw BadInput(fmt::format("{}: {} is not among the allocators of --with", option, name));
+      gaps.push_back(std::move(*gap));
+    }
   return gaps;
 }
 
@@ -81,7 +84,7 @@ int fuzz_command(const Options& o) {
   plant(o.planted);
   const std::vector<const ir::Allocator*> duelists = o.allocators.duelists(o.with);
   c.duelists = duelists;
-  c.gaps = gaps_of(o.gaps, c.duelists);
+  c.gaps = gaps_of(o, c.duelists);
   c.registers = parse_registers(o.regs);
   if (c.metamorphic < 0 || c.metamorphic > 100)
     throw BadInput(fmt::format("--metamorphic: expected 0 to 100, found {}", c.metamorphic));
@@ -147,10 +150,12 @@ int fuzz_command(const Options& o) {
     fmt::print("{}{}{}{}{}{}{}{} in {:.0f} s, {:.0f} duels/s\n", text_of(r.tally), fuzz::text_of(r.observed, "observation"),
                fuzz::text_of(r.found, "finding"), counted(r.found.size(), r.earlier.sessions > 0 ? "new finding" : "finding"),
                r.known.empty() ? "" : fmt::format(", {} of earlier sessions", r.known.size()),
-               o.gaps.empty() ? "" : ", " + counted(r.observed.size(), "observation"),
+               c.gaps.empty() ? "" : ", " + counted(r.observed.size(), "observation"),
                r.suppressed > 0 ? fmt::format(" ({} suppressed)", counted(r.suppressed, "more case")) : "",
                r.is_interrupted ? " (interrupted)" : "", r.seconds, rate);
-    if (!c.is_mix) fmt::print("corpus: {} that show {}\n", counted(r.inputs, "input"), counted(r.features, "feature"));
+    if (!c.is_mix)
+      fmt::print("corpus: {} that {} {}\n", counted(r.inputs, "input"), r.inputs == 1 ? "shows" : "show",
+                 counted(r.features, "feature"));
     if (!c.db.empty()) fmt::print("{}: {}\n", c.db, r.totals);
   }
   return !r.found.empty() ? kExitFinding : is_harness_broken ? kExitInternal : 0;
@@ -201,6 +206,12 @@ Action declare_fuzz(Arguments& a) {
            "A difference of quality to look for: WORSE/BETTER:FIGURE>=RATIO (regduel reduce --help); repeatable. Selection climbs "
            "the ratio. "
            "What has it is an observation, kept, reduced and told apart as findings are");
+  a.option(
+      "--cliff", &o->cliffs,
+      "A cliff to look for, likewise: ALLOCATOR:FIGURE>=RATIO. FIGURE: heap_bytes or microseconds, against what the allocator "
+      "usually "
+      "takes for programs of that size; spill_store_bytes, spill_load_bytes or weighted_spill_bytes, against what it has with one "
+      "register less");
   a.flag("--gap-is-finding", c.is_gap_finding, "Exit status 1 where there is one");
   a.option("--plant", &o->planted, "Planted bugs to switch on, comma-separated: is the campaign any good? (build preset zoo)");
   a.option("--log", &c.log, "File to which a JSON line is added for every new input and failure, as soon as it is seen");

@@ -73,16 +73,21 @@ bool is_part_of_access(std::string_view part) {
 // The opcodes that the tables of the reader do not have, which became operations nevertheless, and how many instructions have each.
 std::map<std::string, std::size_t> unknown_opcodes(const std::vector<Program>& programs) {
   std::map<std::string, std::size_t> unknown;
-  for (const Program& p : programs)
-    for (const ir::Inst& i : p.function.insts) {
-      const std::string_view text = i.mnemonic.is_valid() ? p.function.symbols[i.mnemonic] : std::string_view();
-      if (i.op != ir::Op::Named || text.empty() || text.starts_with("abi.")) continue;  // abi.entry is the reader's own
-      const ir::ptx::Opcode opcode(text);
-      const bool is_access = opcode.root() == "ld" || opcode.root() == "st";
-      const bool is_known = ir::ptx::classify(opcode, false).is_known &&
-                            (!is_access || std::all_of(opcode.parts.begin() + 1, opcode.parts.end(), is_part_of_access));
-      if (!is_known) ++unknown[std::string(text)];
+  ir::ptx::OpcodeTable opcodes;
+  for (const Program& p : programs) {
+    std::vector<std::size_t> uses(p.function.symbols.size(), 0);  // by mnemonic
+    for (const ir::Inst& i : p.function.insts)
+      if (i.op == ir::Op::Named && i.mnemonic.is_valid()) ++uses[i.mnemonic.index()];
+    for (std::size_t s = 0; s < uses.size(); ++s) {
+      const std::string_view text = uses[s] == 0 ? std::string_view() : p.function.symbols[ir::SymbolId(s)];
+      if (text.empty() || text.starts_with("abi.")) continue;  // abi.entry is the reader's own
+      const ir::ptx::Opcode& opcode = opcodes.find(text);
+      const bool is_access = opcode.kind == ir::ptx::Opcode::Kind::Ld || opcode.kind == ir::ptx::Opcode::Kind::St;
+      const bool is_known =
+          opcode.info.is_known && (!is_access || std::all_of(opcode.parts.begin() + 1, opcode.parts.end(), is_part_of_access));
+      if (!is_known) unknown[std::string(text)] += uses[s];
     }
+  }
   return unknown;
 }
 
@@ -126,9 +131,9 @@ int import(const Options& o) {
   } else if (!o.json) {
     ir::Module module;
     std::string dot;
-    for (const Program& p : programs) {
-      dot += ir::to_dot(p.function);
-      module.functions.push_back(p.function);
+    for (Program& p : programs) {
+      if (o.emit == "dot") dot += ir::to_dot(p.function);
+      module.functions.push_back(std::move(p.function));
     }
     save("-", o.emit == "dot" ? dot : ir::print(module));
   }

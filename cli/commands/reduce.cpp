@@ -31,7 +31,7 @@ namespace {
 
 struct Options {
   std::string input, output;
-  std::string signature, with, gap, test;
+  std::string signature, with, gap, cliff, test;
   std::uint64_t budget = fuzz::ReduceOptions{}.budget;
   TargetOptions target;
   int regs = 0;
@@ -76,18 +76,19 @@ struct Question {
 };
 
 Question question(const Options& o, const duel::Case& input) {
-  const int ways = (o.signature.empty() ? 0 : 1) + (o.gap.empty() ? 0 : 1) + (o.test.empty() ? 0 : 1);
-  if (ways > 1) throw BadInput("--signature, --gap and --test are three different questions: give one");
+  const int ways = (o.signature.empty() ? 0 : 1) + (o.gap.empty() ? 0 : 1) + (o.cliff.empty() ? 0 : 1) + (o.test.empty() ? 0 : 1);
+  if (ways > 1) throw BadInput("--signature, --gap, --cliff and --test are different questions: give one");
   if (!o.test.empty()) {
     auto script = std::make_shared<const Script>(o.test);
     return {[script](const duel::Case& c) { return (*script)(c); }, o.test, fmt::format("{} FILE", o.test)};
   }
-  if (!o.gap.empty()) {
+  if (!o.gap.empty() || !o.cliff.empty()) {
     if (!o.with.empty()) static_cast<void>(o.allocators.duelists({o.with}));  // programs are found once they run
-    const auto gap = fuzz::parse_gap(o.gap);
-    if (!gap) throw BadInput(fmt::format("--gap: {}", gap.error()));
+    const auto gap = o.cliff.empty() ? fuzz::parse_gap(o.gap) : fuzz::parse_cliff(o.cliff);
+    if (!gap) throw BadInput(fmt::format("{}: {}", o.cliff.empty() ? "--gap" : "--cliff", gap.error()));
+    const std::vector<std::string> players = gap->is_cliff() ? std::vector{gap->worse} : std::vector{gap->worse, gap->better};
     return {[gap](const duel::Case& c) { return fuzz::reproduces(c, *gap); }, to_string(*gap),
-            fmt::format("regduel duel FILE {}", fuzz::replay_arguments(input, {gap->worse, gap->better}))};
+            fmt::format("regduel duel FILE {}", fuzz::replay_arguments(input, players))};
   }
   const fuzz::Failure chosen =
       failure_shown({o.input, o.signature, o.with, o.metamorphic || o.signature.starts_with("metamorphic/"),
@@ -174,6 +175,7 @@ Action declare_reduce(Arguments& a) {
   a.option("--gap", &o->gap,
            "Keep a difference of quality instead: WORSE/BETTER:FIGURE>=RATIO, where FIGURE is registers, spill_store_bytes, "
            "spill_load_bytes or weighted_spill_bytes");
+  a.option("--cliff", &o->cliff, "Keep a cliff instead: ALLOCATOR:FIGURE>=RATIO (regduel fuzz --help)");
   a.option("--test", &o->test,
            "Keep what this command says: it is run with the case's file name as its last argument, and exit status 0 means "
            "that the case is still of interest");

@@ -16,18 +16,27 @@ namespace regduel::cli {
 namespace {
 
 struct Options {
-  std::string database, output;
+  ComparedOptions compared;
+  std::string output;
   int details = 40;
   bool json = false;
 };
+
+// One database shows what is in it; anything else compares.
+nlohmann::ordered_json document_of(const Options& o) {
+  const ReportOptions options = {.version = std::string(program_version()), .details = static_cast<std::size_t>(o.details)};
+  const ComparedOptions& c = o.compared;
+  if (c.databases.size() == 1 && c.runs.empty() && c.allocators.empty() && !c.across_knobs)
+    return report_document(c.databases[0], options);
+  return comparison_document(read_compared_runs(c), c.across_knobs, options);
+}
 
 int report(const Options& o) {
   if (o.details < 0 || o.details > 1000) throw BadInput("--details: expected 0 to 1000");
   if (o.output.empty() && !o.json) throw BadInput("say where to write the page: -o report.html");
   require_file_possible(o.output);
-  require_other_file(o.output, o.database);
-  const nlohmann::ordered_json document =
-      report_document(o.database, {.version = std::string(program_version()), .details = static_cast<std::size_t>(o.details)});
+  for (const std::string& database : o.compared.databases) require_other_file(o.output, database);
+  const nlohmann::ordered_json document = document_of(o);
   if (o.json) print_json(document);
   if (o.output.empty()) return 0;
   const std::string page = report_page(document);
@@ -43,15 +52,20 @@ int report(const Options& o) {
 
 Action declare_report(Arguments& a) {
   auto o = std::make_shared<Options>();
-  a.option("database", &o->database, "What regduel duel --db and regduel fuzz --db have written").required();
+  a.option("databases", &o->compared.databases,
+           "What regduel duel --db and regduel fuzz --db have written; OLD NEW: what regduel compare says, as pages")
+      .required();
   a.option("-o,--output", &o->output, "The HTML file to write (- = standard output); needed unless --json is given");
   a.option("--details", &o->details,
            "Show so many functions in detail: findings first, then those that judges objected to, then the largest gaps")
       .shows_default();
+  o->compared.add_to(a);
   a.flag("--json", o->json, "One JSON document: what the page shows");
   a.footer(
       "The same database gives the same bytes. docs/report.md explains what one sees.\n"
-      "Example:  regduel report r.sqlite -o report.html");
+      "Examples:  regduel report r.sqlite -o report.html\n"
+      "           regduel report old.sqlite new.sqlite -o change.html\n"
+      "           regduel report r.sqlite --runs 1,2 --across-knobs -o change.html");
   return [o] { return report(*o); };
 }
 

@@ -30,7 +30,7 @@
 namespace regduel::cli {
 namespace {
 
-constexpr std::string_view kCalls = "calls";  // the judge of a whole file
+using oracles::kCalls;  // the judge of a whole file
 
 struct Options {
   std::string before, after;
@@ -180,7 +180,7 @@ void judge_file(std::vector<Judged>& all, std::span<const std::string> names) {
   if (!names.empty() && std::ranges::find(names, kCalls) == names.end()) return;
   std::vector<oracles::FunctionOfFile> file;
   for (const Judged& j : all) {
-    file.push_back({&j.before->function, &j.after->function, &j.of->target, j.before->is_weak});
+    file.push_back({&j.before->function, &j.after->function, &j.of->target, j.before->declared.is_weak});
   }
   if (!oracles::has_calls_inside(file)) return;
   std::vector<oracles::JudgeResult> results = oracles::judge_calls(file);

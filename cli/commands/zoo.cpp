@@ -33,7 +33,7 @@ struct Options {
   int time = 60;
   std::uint64_t seed = 1;
   int jobs = 0;
-  bool lists = false, empty = false, buckets = false, json = false;
+  bool lists = false, losses = false, empty = false, buckets = false, json = false;
 };
 
 std::vector<duel::Case> seeds_for(const Options& o) {
@@ -52,10 +52,12 @@ std::vector<std::string> seed_arguments(const Options& o) {
 // One hunt, in this process; its result as JSON for the process that asked.
 int hunt_one(const Options& o) {
   trial::plant(o.one);
+  const trial::PlantedBug& bug = planted_bug_named("--hunt", o.one);
   const trial::Catch c = trial::hunt({.seed = o.seed,
                                       .seconds = static_cast<double>(o.time),
                                       .seeds = seeds_for(o),
-                                      .duelists = trial::duelists_against({&o.one, 1})});
+                                      .duelists = trial::duelists_against({&o.one, 1}),
+                                      .loss = bug.gap.empty() ? nullptr : &bug});
   print_json({{"found", c.found},
               {"seconds", c.seconds},
               {"inputs", c.inputs},
@@ -97,7 +99,8 @@ Number median(std::vector<Number> v) {
 
 int list_bugs() {
   Table table({"planted bug", "what it does"}, 2);
-  for (const trial::PlantedBug& b : trial::planted_bugs()) table.row({std::string(b.name), std::string(b.what)});
+  for (const auto& list : {trial::planted_bugs(), trial::planted_losses()})
+    for (const trial::PlantedBug& b : list) table.row({std::string(b.name), std::string(b.what)});
   fmt::print("{}", table.text());
   return 0;
 }
@@ -187,8 +190,10 @@ int zoo_command(const Options& o) {
   std::vector<const trial::PlantedBug*> bugs;
   for (const std::string& name : split_list(o.only)) bugs.push_back(&planted_bug_named("--only", name));
   if (bugs.empty())
-    for (const trial::PlantedBug& b : trial::planted_bugs()) bugs.push_back(&b);
+    for (const trial::PlantedBug& b : o.losses ? trial::planted_losses() : trial::planted_bugs()) bugs.push_back(&b);
   static_cast<void>(seeds_for(o));  // complains now rather than in each hunt
+  if ((o.buckets || o.together != 0) && std::ranges::any_of(bugs, [](const auto* b) { return !b->gap.empty(); }))
+    throw BadInput("a loss of quality is no failure: --buckets and --together are of bugs");
   if (o.buckets)
     return zoo_buckets({std::move(bugs), o.time, o.seed, resolve_jobs(o.jobs),
                         o.empty ? std::vector<std::string>() : seed_arguments(o), o.save_to, o.json});
@@ -217,6 +222,7 @@ Action declare_zoo(Arguments& a) {
   auto o = std::make_shared<Options>();
   a.option("--only", &o->only, "Names of planted bugs, comma-separated (default: all)");
   a.flag("--list", o->lists, "Name the planted bugs and what they do, and end");
+  a.flag("--losses", o->losses, "The planted losses of quality instead, each by its gap (regduel fuzz --gap)");
   a.option("--time", &o->time, "Seconds to look for each").shows_default();
   a.option("--seeds", &o->seeds, "Directory of the inputs to begin with").shows_default();
   a.flag("--empty", o->empty, "Begin with nothing");

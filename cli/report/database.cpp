@@ -1,6 +1,8 @@
 // See database.h.
 #include "cli/report/database.h"
 
+#include <string>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,6 +25,7 @@ void read_runs(Sqlite& db, ReportDatabase& d) {
   while (runs.step()) {
     at[runs.integer(0)] = d.runs.size();
     d.runs.push_back({runs.integer(0),
+                      std::to_string(runs.integer(0)),
                       runs.text(1),
                       runs.text(2),
                       runs.text(3),
@@ -47,14 +50,16 @@ void read_runs(Sqlite& db, ReportDatabase& d) {
           {samples.integer(1), samples.integer(2), samples.integer(3), samples.integer(4), samples.integer(5), samples.integer(6)});
 }
 
-void read_results(Sqlite& db, ReportDatabase& d) {
+void read_results(Sqlite& db, const std::string& path, ReportDatabase& d) {
   Sqlite::Statement programs(db, "SELECT id, hash, name, source, instructions FROM program");
   while (programs.step())
-    d.programs[programs.integer(0)] = {programs.text(1), programs.text(2), programs.text(3), programs.integer(4)};
+    d.programs[programs.integer(0)] = {
+        path, programs.integer(0), programs.text(1), programs.text(2), programs.text(3), programs.integer(4)};
   Sqlite::Statement configurations(db, "SELECT id, allocator, knobs, target, limits FROM configuration");
   while (configurations.step())
-    d.configurations[configurations.integer(0)] = {configurations.text(1), configurations.text(2), configurations.text(3),
-                                                   configurations.text(4)};
+    d.configurations[configurations.integer(0)] = {
+        configurations.text(1), 0, path, configurations.text(1), configurations.text(2), configurations.text(3),
+        configurations.text(4)};
   const std::string select =
       fmt::format("SELECT run, program, configuration, verdict, reason, {} FROM result ORDER BY run, program, configuration",
                   fmt::join(kReportMeasures, ", "));
@@ -100,7 +105,7 @@ ReportDatabase read_report_database(const std::string& path) {
   Sqlite db(path);
   ReportDatabase d;
   read_runs(db, d);
-  read_results(db, d);
+  read_results(db, path, d);
   read_findings(db, d);
   add_up_verdicts(d);
   return d;

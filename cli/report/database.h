@@ -13,6 +13,7 @@ namespace regduel::cli {
 
 struct ReportRun {
   std::int64_t id = 0;
+  std::string name;  // on the page: its id, or the side of a comparison
   std::string program, command, machine, mode;
   std::optional<std::int64_t> started, seconds, seed, first, next, allocations;  // started: in seconds since 1970
   // How many cases of each verdict, by allocator: what the session says, or else what its rows add up to.
@@ -24,11 +25,16 @@ struct ReportRun {
 };
 
 struct ReportProgram {
+  std::string path;     // of the database that has it
+  std::int64_t id = 0;  // there
   std::string hash, name, source;
   std::int64_t instructions = 0;
 };
 
 struct ReportConfiguration {
+  std::string column;  // its allocator, on the page: another one for each side of a comparison
+  int side = 0;        // 1 = the newer one of a comparison
+  std::string path;    // of the database that has it
   std::string allocator, knobs, target, limits;
 };
 
@@ -61,6 +67,7 @@ inline constexpr std::string_view kReportMeasures[] = {
     "weighted_copies", "remats",    "bank_conflicts",       "estimated_latency", "instructions",     "occupancy_percent",
     "microseconds",    "heap_bytes"};
 
+// Rows of a database, or of both sides of a comparison: then all rows are of the newer run, and ids are those of the join.
 struct ReportDatabase {
   std::vector<ReportRun> runs;
   std::map<std::int64_t, ReportProgram> programs;              // by id
@@ -69,6 +76,7 @@ struct ReportDatabase {
   std::vector<ReportObjection> objections;
   std::vector<ReportFinding> findings;    // by bucket
   std::vector<ReportSighting> sightings;  // by allocator and signature
+  bool across_knobs = false;              // of a comparison: what differs in its knobs is one case
 };
 
 // Throws BadInput: no such file, not a database of ours, another format.

@@ -8,12 +8,15 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "cli/report/comparison_part.h"
 #include "cli/report/database.h"
 #include "cli/report/function_detail.h"
+#include "cli/report/joined.h"
 #include "duel/allocators.h"
 #include "duel/case_file.h"
 #include "duel/exec/words.h"
@@ -73,13 +76,40 @@ class KeptAnswer final : public ir::Allocator {
   ir::Function program_;
 };
 
+// Allocators of a side that a detail shows, with the answers of those that do not play here.
+class Players {
+ public:
+  explicit Players(duel::Knobs knobs) { side_.knobs = std::move(knobs); }
+  void add(const std::string& allocator, const std::string& column) {
+    const ir::Allocator* a = duel::find_allocator(allocator);
+    if (a == nullptr || std::ranges::find(side_.allocators, a) != side_.allocators.end()) return;
+    side_.allocators.push_back(a);
+    side_.columns.push_back(column);
+  }
+  void add_answer(const std::string& column, const std::string& text) {
+    auto module = ir::parse(text, column);
+    if (!module || module->functions.size() != 1) return;
+    kept_.push_back(std::make_unique<KeptAnswer>(column, std::move(module->functions[0])));
+    side_.allocators.push_back(kept_.back().get());
+    side_.columns.push_back(column);
+  }
+  [[nodiscard]] const DetailedSide& side() const { return side_; }
+
+ private:
+  DetailedSide side_;
+  std::vector<std::unique_ptr<KeptAnswer>> kept_;
+};
+
 class DocumentBuilder {
  public:
-  DocumentBuilder(const std::string& path, const ReportOptions& options)
-      : path_(path), options_(options), data_(read_report_database(path)) {}
+  //   path      whose file names the report
+  //   columns   of a comparison: the allocators on the page, in this order
+  DocumentBuilder(const std::string& path, ReportDatabase data, std::vector<std::string> columns, const ReportOptions& options)
+      : path_(path), options_(options), data_(std::move(data)), allocators_(std::move(columns)),
+        is_comparison_(!allocators_.empty()) {}
 
   Json build() {
-    list_allocators();
+    if (!is_comparison_) list_allocators();
     list_cases();
     Json findings = findings_json();
     add_details(findings);
@@ -99,11 +129,25 @@ class DocumentBuilder {
             {"details_missing",
              {{"asked", options_.details}, {"budget", over_budget_}, {"no_program", no_program_}, {"too_large", too_large_}}}};
   }
+  // After build(): by column, the allocator that plays under this name.
+  [[nodiscard]] Json columns_json() const {
+    Json columns = Json::object();
+    for (const std::string& column : allocators_)
+      for (const auto& [id, c] : data_.configurations)
+        if (c.column == column) columns[column] = {{"allocator", c.allocator}, {"side", c.side}};
+    return columns;
+  }
+  // After build(): the place of the case that has this row; -1 where the report has not that run.
+  [[nodiscard]] int case_of(const results::ResultRow& row, int side) const {
+    const results::Configuration& c = row.configuration;
+    const auto at = case_of_row_.find({row.hash, side, c.allocator, c.knobs, c.target, c.limits});
+    return at == case_of_row_.end() ? -1 : static_cast<int>(at->second);
+  }
 
  private:
   void list_allocators() {
     std::set<std::string> names;
-    for (const auto& [id, c] : data_.configurations) names.insert(c.allocator);
+    for (const auto& [id, c] : data_.configurations) names.insert(c.column);
     for (const ReportRun& r : data_.runs)
       for (const auto& [allocator, verdicts] : r.verdicts) names.insert(allocator);
     for (const std::string& known : duel::allocator_names())
@@ -117,15 +161,25 @@ class DocumentBuilder {
       const ReportConfiguration& c = data_.configurations[r.configuration];
       ReportCase made{r.run, r.program, c.target, c.limits, {}};
       auto& same = cases[{r.run, r.program, made.limit().value_or(0), c.target, c.limits}];
-      // One allocator with other knobs in the same run is another case.
-      const auto free = std::ranges::find_if(same, [&](const ReportCase& k) { return !k.of.contains(c.allocator); });
+      const auto free = std::ranges::find_if(same, [&](const ReportCase& k) { return belongs_to(k, c); });
       ReportCase& into = free == same.end() ? same.emplace_back(std::move(made)) : *free;
-      into.of[c.allocator] = &r;
+      into.of[c.column] = &r;
     }
     for (auto& [key, same] : cases)
       for (ReportCase& c : same) cases_.push_back(std::move(c));
     for (std::size_t k = 0; k < cases_.size(); ++k)
-      for (const auto& [allocator, r] : cases_[k].of) case_of_[{r->run, r->program, r->configuration}] = k;
+      for (const auto& [column, r] : cases_[k].of) {
+        case_of_[{r->run, r->program, r->configuration}] = k;
+        const ReportConfiguration& c = data_.configurations[r->configuration];
+        case_of_row_[{data_.programs[r->program].hash, c.side, c.allocator, c.knobs, c.target, c.limits}] = k;
+      }
+  }
+  // One allocator with other knobs in the same run is another case, and so it is on the other side, unless the two are compared.
+  [[nodiscard]] bool belongs_to(const ReportCase& known, const ReportConfiguration& c) {
+    return !known.of.contains(c.column) && std::ranges::none_of(known.of, [&](const auto& one) {
+      const ReportConfiguration& other = data_.configurations[one.second->configuration];
+      return !data_.across_knobs && other.side != c.side && other.allocator == c.allocator && other.knobs != c.knobs;
+    });
   }
 
   std::size_t text(const std::string& s) {
@@ -140,7 +194,7 @@ class DocumentBuilder {
       Json verdicts = Json::object();
       for (const auto& [allocator, counts] : r.verdicts)
         for (const auto& [verdict, cases] : counts) verdicts[allocator][verdict] = cases;
-      runs.push_back({{"id", r.id},
+      runs.push_back({{"id", r.name},
                       {"program", r.program},
                       {"command", r.command},
                       {"machine", r.machine},
@@ -177,7 +231,7 @@ class DocumentBuilder {
   Json programs_json() {
     constexpr std::size_t kShownOfHash = 12;
     Json hash = Json::array(), name = Json::array(), source = Json::array(), instructions = Json::array(), fixed = Json::array();
-    results::Sqlite db(path_);
+    std::map<std::string, results::Sqlite> databases;
     for (const ReportCase& c : cases_) program_places_.try_emplace(c.program, 0);
     std::size_t place = 0;
     for (auto& [id, at] : program_places_) {
@@ -187,7 +241,7 @@ class DocumentBuilder {
       name.push_back(p.name);
       source.push_back(p.source);
       instructions.push_back(p.instructions);
-      fixed.push_back(highest_fixed(db, id));
+      fixed.push_back(highest_fixed(databases.try_emplace(p.path, p.path).first->second, p.id));
     }
     return {{"hash", hash}, {"name", name}, {"source", source}, {"instructions", instructions}, {"fixed", fixed}};
   }
@@ -204,14 +258,22 @@ class DocumentBuilder {
     return highest;
   }
 
-  // Of all its allocators: each takes those that it has.
-  [[nodiscard]] std::string knobs_of(const ReportCase& c) {
+  // Of all its allocators of a side: each takes those that it has.
+  [[nodiscard]] std::string knobs_of(const ReportCase& c, int side) {
     std::map<std::string, std::string> all;
-    for (const auto& [allocator, r] : c.of)
-      for (auto& [knob, value] : results::settings_in(data_.configurations[r->configuration].knobs)) all[knob] = value;
+    for (const auto& [column, r] : c.of)
+      if (const ReportConfiguration& of = data_.configurations[r->configuration]; of.side == side)
+        for (auto& [knob, value] : results::settings_in(of.knobs)) all[knob] = value;
     std::string out;
     for (const auto& [knob, value] : all) out += fmt::format("{}{}={}", out.empty() ? "" : " ", knob, value);
     return out;
+  }
+
+  // The side that a case is played on: the newer one of a comparison where it has it.
+  [[nodiscard]] int last_side(const ReportCase& c) {
+    int last = 0;
+    for (const auto& [column, r] : c.of) last = std::max(last, data_.configurations[r->configuration].side);
+    return last;
   }
 
   Json cases_json() {
@@ -226,7 +288,8 @@ class DocumentBuilder {
       columns["program"].push_back(program_places_[c.program]);
       columns["target"].push_back(text(c.target));
       columns["limits"].push_back(text(c.limits));
-      columns["knobs"].push_back(text(knobs_of(c)));
+      columns["knobs"].push_back(text(knobs_of(c, last_side(c))));
+      if (is_comparison_) columns["older_knobs"].push_back(text(knobs_of(c, 0)));
       columns["limit"].push_back(json_of(c.limit()));
       for (const char* bound : {"max_live", "fewest_refill_bytes"}) columns[bound].push_back(json_of(c.any_figure(bound)));
       columns["detail"].push_back(c.detail);
@@ -269,7 +332,7 @@ class DocumentBuilder {
       const auto at = case_of_.find({o.run, o.program, o.configuration});
       if (at == case_of_.end()) continue;
       list.push_back({{"case", at->second},
-                      {"allocator", data_.configurations.at(o.configuration).allocator},
+                      {"allocator", data_.configurations.at(o.configuration).column},
                       {"signature", o.signature},
                       {"message", o.message}});
     }
@@ -307,58 +370,55 @@ class DocumentBuilder {
   // --- details
 
   void add_details(Json& findings) {
-    results::Sqlite db(path_);
     for (std::size_t k = 0; k < data_.findings.size(); ++k) {
-      std::map<std::string, std::string> answers;
-      if (const auto answer = results::read_answer(db, results::content_hash(data_.findings[k].input), data_.findings[k].allocator))
-        answers[data_.findings[k].allocator] = *answer;
-      std::vector<std::string> names = {data_.findings[k].allocator};
-      for (const std::string& a : duel::allocator_names()) names.push_back(a);
-      findings[k]["detail"] = add_detail(duel::decode_case(data_.findings[k].input), names,
-                                         {{"title", data_.findings[k].bucket}, {"finding", k}}, answers);
+      results::Sqlite db(path_);
+      const duel::Case input = duel::decode_case(data_.findings[k].input);
+      Players players(input.knobs);
+      const std::string& failed = data_.findings[k].allocator;
+      if (const auto answer = results::read_answer(db, results::content_hash(data_.findings[k].input), failed))
+        players.add_answer(failed, *answer);
+      players.add(failed, failed);
+      for (const std::string& a : duel::allocator_names()) players.add(a, a);
+      findings[k]["detail"] =
+          add_detail(input, std::span(&players.side(), 1), {{"title", data_.findings[k].bucket}, {"finding", k}});
     }
     for (const std::size_t k : cases_by_interest()) {
       if (details_.size() >= options_.details) break;
       ReportCase& c = cases_[k];
-      const auto input = case_of(db, c);
+      const auto input = input_of(c);
       if (!input) {
         ++no_program_;
         continue;
       }
-      std::vector<std::string> names;
-      for (const std::string& a : allocators_)
-        if (c.of.contains(a)) names.push_back(a);
-      c.detail =
-          add_detail(*input, names, {{"title", data_.programs[c.program].name}, {"case", k}}, answers_to(db, c, input->program));
+      std::vector<Players> players;
+      std::vector<DetailedSide> sides;
+      for (int side = 0; side <= last_side(c); ++side)
+        if (is_made_again(side)) players.push_back(players_of(c, side, input->program));
+      for (const Players& p : players)
+        if (!p.side().allocators.empty()) sides.push_back(p.side());
+      c.detail = add_detail(*input, sides, {{"title", data_.programs[c.program].name}, {"case", k}});
     }
   }
 
+  // Of an allocation of another version only the figures are known.
+  [[nodiscard]] bool is_made_again(int side) const {
+    return !is_comparison_ || (side == 0 ? data_.runs.front() : data_.runs.back()).program == options_.version;
+  }
+
   // Its place in the list, or -1.
-  //   answers   of allocators that do not play here, by name: the programs that they made, as text
-  int add_detail(const duel::Case& input, const std::vector<std::string>& names, const Json& head,
-                 const std::map<std::string, std::string>& answers) {
+  int add_detail(const duel::Case& input, std::span<const DetailedSide> sides, const Json& head) {
     if (details_.size() >= options_.details) return -1;
     if (input.program.insts.size() > kMostDetailedInstructions) return ++too_large_, -1;
     if (detail_bytes_ > kMostDetailBytes) return ++over_budget_, -1;
-    std::vector<const ir::Allocator*> allocators;
-    std::vector<std::unique_ptr<KeptAnswer>> kept;
-    for (const auto& [name, text] : answers)
-      if (auto module = ir::parse(text, name); module && module->functions.size() == 1) {
-        kept.push_back(std::make_unique<KeptAnswer>(name, std::move(module->functions[0])));
-        allocators.push_back(kept.back().get());
-      }
-    for (const std::string& name : names)
-      if (const ir::Allocator* a = duel::find_allocator(name); a != nullptr && std::ranges::find(allocators, a) == allocators.end())
-        allocators.push_back(a);
     Json detail = head;
-    detail.update(function_detail(input, allocators));
+    detail.update(function_detail(input, sides));
     detail_bytes_ += detail.dump(-1, ' ', false, Json::error_handler_t::replace).size();
     details_.push_back(std::move(detail));
     return static_cast<int>(details_.size()) - 1;
   }
 
-  // What judges objected to; then in turns the largest difference between allocators in spill bytes (of the first two, by ratio), and in
-  // registers.
+  // What judges objected to; then in turns the largest difference between allocators in spill bytes (of the first two, by ratio; of a
+  // comparison between its sides), and in registers.
   [[nodiscard]] std::vector<std::size_t> cases_by_interest() const {
     struct Interest {
       std::size_t at;
@@ -380,42 +440,59 @@ class DocumentBuilder {
         if (taken.insert(at).second) order.push_back(at);
     return order;
   }
+  // The columns that are held against each other: of a comparison both sides of each allocator, else all.
+  [[nodiscard]] std::vector<std::span<const std::string>> rivals() const {
+    if (!is_comparison_) return {allocators_};
+    std::vector<std::span<const std::string>> pairs;
+    for (std::size_t k = 0; k + 1 < allocators_.size(); k += 2) pairs.push_back(std::span(allocators_).subspan(k, 2));
+    return pairs;
+  }
   [[nodiscard]] double spill_gap(const ReportCase& c) const {
-    if (allocators_.size() < 2) return 0;
-    const Figure a = c.figure(allocators_[0], "weighted_spill_bytes"), b = c.figure(allocators_[1], "weighted_spill_bytes");
-    if (!a || !b) return 0;
-    return std::abs(results::log_ratio(*a, *b, results::find_measure("weighted_spill_bytes")->offset));
+    double gap = 0;
+    for (const std::span<const std::string> pair : rivals()) {
+      if (pair.size() < 2) continue;
+      const Figure a = c.figure(pair[0], "weighted_spill_bytes"), b = c.figure(pair[1], "weighted_spill_bytes");
+      if (a && b) gap = std::max(gap, std::abs(results::log_ratio(*a, *b, results::find_measure("weighted_spill_bytes")->offset)));
+    }
+    return gap;
   }
   [[nodiscard]] double register_gap(const ReportCase& c) const {
-    Figure least, most;
-    for (const std::string& a : allocators_)
-      if (const Figure used = c.figure(a, "registers")) {
-        least = std::min(least.value_or(*used), *used);
-        most = std::max(most.value_or(*used), *used);
-      }
-    return least ? static_cast<double>(*most - *least) : 0;
+    double gap = 0;
+    for (const std::span<const std::string> group : rivals()) {
+      Figure least, most;
+      for (const std::string& a : group)
+        if (const Figure used = c.figure(a, "registers")) {
+          least = std::min(least.value_or(*used), *used);
+          most = std::max(most.value_or(*used), *used);
+        }
+      if (least) gap = std::max(gap, static_cast<double>(*most - *least));
+    }
+    return gap;
   }
 
-  // What external allocators were seen to answer, of those rows that have an objection.
-  [[nodiscard]] std::map<std::string, std::string> answers_to(results::Sqlite& db, const ReportCase& c,
-                                                              const ir::Function& program) {
-    std::map<std::string, std::string> answers;
-    for (const auto& [allocator, r] : c.of) {
-      if (r->verdict != "fail" || duel::command_in(allocator) == std::string::npos) continue;
-      const ReportConfiguration& configuration = data_.configurations[r->configuration];
-      const auto asked =
-          results::answered_case({allocator, configuration.knobs, configuration.target, configuration.limits}, program);
-      if (!asked) continue;
-      if (const auto answer = results::read_answer(db, *asked, allocator)) answers[allocator] = *answer;
+  // Those of a side that play here; of external allocators the answers that are kept of rows that have an objection.
+  [[nodiscard]] Players players_of(const ReportCase& c, int side, const ir::Function& program) {
+    Players players(results::settings_in(knobs_of(c, side)));
+    for (const std::string& column : allocators_) {
+      const auto row = c.of.find(column);
+      if (row == c.of.end()) continue;
+      const ReportConfiguration& of = data_.configurations[row->second->configuration];
+      if (of.side != side) continue;
+      players.add(of.allocator, column);
+      if (row->second->verdict != "fail" || duel::command_in(of.allocator) == std::string::npos) continue;
+      results::Sqlite db(of.path);
+      if (const auto asked = results::answered_case({of.allocator, of.knobs, of.target, of.limits}, program))
+        if (const auto answer = results::read_answer(db, *asked, of.allocator)) players.add_answer(column, *answer);
     }
-    return answers;
+    return players;
   }
 
   // Nothing where the database has not kept the program and nothing makes the same one again.
-  [[nodiscard]] std::optional<duel::Case> case_of(results::Sqlite& db, const ReportCase& c) {
-    auto input = results::case_of({"", knobs_of(c), c.target, c.limits});
+  [[nodiscard]] std::optional<duel::Case> input_of(const ReportCase& c) {
+    auto input = results::case_of({"", knobs_of(c, last_side(c)), c.target, c.limits});
     if (!input) return std::nullopt;
-    auto program = results::read_program(db, c.program);
+    results::Sqlite db(data_.programs[c.program].path);
+    auto program = results::read_program(db, data_.programs[c.program].id);
     if (!program) return std::nullopt;
     input->program = std::move(*program);
     return input;
@@ -425,16 +502,34 @@ class DocumentBuilder {
   ReportOptions options_;
   ReportDatabase data_;
   std::vector<std::string> allocators_, texts_;
+  bool is_comparison_;
   std::map<std::string, std::size_t> text_places_;
   std::vector<ReportCase> cases_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::size_t> case_of_;  // by run, program, configuration
-  std::map<std::int64_t, std::size_t> program_places_;                                   // by id
+  // By hash, side, allocator, knobs, target, limits.
+  std::map<std::tuple<std::string, int, std::string, std::string, std::string, std::string>, std::size_t> case_of_row_;
+  std::map<std::int64_t, std::size_t> program_places_;  // by id
   Json details_ = Json::array();
   std::size_t detail_bytes_ = 0, over_budget_ = 0, no_program_ = 0, too_large_ = 0;
 };
 
 }  // namespace
 
-Json report_document(const std::string& path, const ReportOptions& options) { return DocumentBuilder(path, options).build(); }
+Json report_document(const std::string& path, const ReportOptions& options) {
+  return DocumentBuilder(path, read_report_database(path), {}, options).build();
+}
+
+Json comparison_document(const ComparedRuns& runs, bool across_knobs, const ReportOptions& options) {
+  std::vector<std::string> columns;
+  for (const ComparedAllocators& s : runs.sections)
+    for (const std::string& column : {column_of(runs, s.newer, true), column_of(runs, s.older, false)})
+      if (std::ranges::find(columns, column) == columns.end()) columns.push_back(column);
+  DocumentBuilder builder(runs.newer.path, join(runs, across_knobs), columns, options);
+  Json document = builder.build();
+  document["columns"] = builder.columns_json();
+  document["comparison"] = comparison_json(runs, across_knobs, options.version,
+                                           [&](const results::ResultRow& row, int side) { return builder.case_of(row, side); });
+  return document;
+}
 
 }  // namespace regduel::cli

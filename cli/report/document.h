@@ -20,12 +20,19 @@
 //   details[]                function_detail.h, and {title, case | finding}
 //   details_missing          {asked, budget, no_program, too_large}: why there are no more of them
 //
+// Of a comparison also:
+//   columns                  {allocator as above: {allocator: its own name, side: 0 = the older one, 1 = the newer one}}
+//   cases.older_knobs[]      of the older side; knobs[] are those of the newer one where the case has it
+//   comparison               comparison_part.h
+//
 // Tested by document_test.cpp.
 #pragma once
 
 #include <string>
 
 #include <nlohmann/json.hpp>
+
+#include "cli/report/compared_runs.h"
 
 namespace regduel::cli {
 
@@ -39,5 +46,9 @@ struct ReportOptions {
 
 // The same database gives the same document. Throws BadInput (database.h). Cost: O(rows), and for each detail some allocations.
 [[nodiscard]] nlohmann::ordered_json report_document(const std::string& path, const ReportOptions& options);
+
+// The document of two runs held against each other: each allocator of a side is an allocator of its own (joined.h). Findings of
+// campaigns are not in it. Likewise.
+[[nodiscard]] nlohmann::ordered_json comparison_document(const ComparedRuns& runs, bool across_knobs, const ReportOptions& options);
 
 }  // namespace regduel::cli

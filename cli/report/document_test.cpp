@@ -101,6 +101,146 @@ TEST_F(Report, AProgramThatNobodyHasIsCountedAsMissing) {
   EXPECT_EQ(d["cases"]["detail"][0], -1);
 }
 
+// Two runs in one file: the second with fewer ways to avoid spills.
+class ReportOfTwo : public Report {
+ protected:
+  static constexpr const char* kKnob = "FatPointRematerialise";
+
+  // A program that spills otherwise without rematerialisation.
+  static Case kernel(const std::string& value) {
+    static const std::uint64_t index = [] {
+      for (std::uint64_t k = 0; k < 200; ++k)
+        if (spill_bytes(with_knob(k, "0")) != spill_bytes(with_knob(k, "1"))) return k;
+      return std::uint64_t{0};
+    }();
+    return with_knob(index, value);
+  }
+  static Case with_knob(std::uint64_t index, const std::string& value) {
+    Case input = mix(index);
+    input.limits = ir::Limits::of(*input.target, 20);
+    input.knobs = {{kKnob, value}};
+    return input;
+  }
+  static std::int64_t spill_bytes(const Case& input) {
+    const std::vector<const ir::Allocator*> one = {duel::find_allocator("fatpoint")};
+    const std::vector<std::string> judges = {"structure"};
+    return duel::duel(input, {.duelists = one, .judges = judges}).bouts[0].measures.spill_store_bytes;
+  }
+  void write_run(const std::vector<Case>& inputs, const std::string& program) const {
+    results::ResultFile file(path_, {.program = program, .command = "write", .machine = "none"});
+    for (const Case& input : inputs) file.add(results::dueled(input, "file.rir", results::Content::Kept));
+    file.finish();
+  }
+  [[nodiscard]] ordered_json compared(bool across_knobs, std::vector<std::string> allocators = {},
+                                      std::vector<std::string> runs = {"1,2"}) const {
+    ComparedOptions o;
+    o.databases = {path_};
+    o.runs = std::move(runs);
+    o.allocators = std::move(allocators);
+    o.across_knobs = across_knobs;
+    return comparison_document(read_compared_runs(o), across_knobs, {.version = "test"});
+  }
+};
+
+TEST_F(ReportOfTwo, EachSideIsAnAllocatorOfItsOwn) {
+  write_run({kernel("1")}, "test");
+  write_run({kernel("0")}, "test");
+  const ordered_json d = compared(true);
+  EXPECT_EQ(d["allocators"], ordered_json({"briggs (new)", "briggs (old)", "fatpoint (new)", "fatpoint (old)"}));
+  EXPECT_EQ(d["columns"]["fatpoint (old)"], ordered_json({{"allocator", "fatpoint"}, {"side", 0}}));
+  ASSERT_EQ(d["cases"]["run"].size(), 1U);
+  for (const auto& [column, value] : {std::pair("fatpoint (old)", "1"), std::pair("fatpoint (new)", "0")}) {
+    const Case input = kernel(value);
+    const duel::Duel duel = duel::duel(input, {.duelists = duel::all_duelists()});
+    EXPECT_EQ(d["cases"]["of"][column]["spill_store_bytes"][0], duel.bouts[0].measures.spill_store_bytes) << column;
+  }
+  EXPECT_EQ(d["texts"][d["cases"]["knobs"][0].get<int>()], "FatPointRematerialise=0");
+  EXPECT_EQ(d["texts"][d["cases"]["older_knobs"][0].get<int>()], "FatPointRematerialise=1");
+  EXPECT_TRUE(d["findings"].empty());
+}
+
+// The detail of a side has the knobs of that side: what is made again is what the run had.
+TEST_F(ReportOfTwo, BothSidesAreMadeAgain) {
+  write_run({kernel("1")}, "test");
+  write_run({kernel("0")}, "test");
+  const ordered_json d = compared(true);
+  ASSERT_EQ(d["details"].size(), 1U);
+  ASSERT_EQ(d["details"][0]["allocations"].size(), 4U);
+  for (const ordered_json& a : d["details"][0]["allocations"])
+    EXPECT_EQ(a["measures"]["weighted_spill_bytes"],
+              d["cases"]["of"][a["allocator"].get<std::string>()]["weighted_spill_bytes"][0]);
+  EXPECT_EQ(d["details"][0]["explained"], "fatpoint (new)");
+}
+
+TEST_F(ReportOfTwo, OfAnotherVersionOnlyTheFiguresAreKnown) {
+  write_run({kernel("1")}, "an older one");
+  write_run({kernel("1")}, "test");
+  const ordered_json d = compared(false);
+  EXPECT_EQ(d["comparison"]["old"]["made_again"], false);
+  EXPECT_EQ(d["comparison"]["new"]["made_again"], true);
+  ASSERT_EQ(d["details"].size(), 1U);
+  for (const ordered_json& a : d["details"][0]["allocations"])
+    EXPECT_THAT(a["allocator"].get<std::string>(), testing::EndsWith(" (new)"));
+  EXPECT_FALSE(d["cases"]["of"]["fatpoint (old)"]["registers"][0].is_null());
+}
+
+TEST_F(ReportOfTwo, TheMeasuresAreThoseOfTheComparison) {
+  Case other = kernel("1");
+  other.limits = ir::Limits::of(*other.target, 24);
+  write_run({kernel("1"), other}, "test");
+  write_run({kernel("0"), other}, "test");
+  const ordered_json d = compared(true, {"fatpoint"});
+  const ordered_json& section = d["comparison"]["sections"][0];
+  EXPECT_EQ(section["old"], "fatpoint (old)");
+  EXPECT_EQ(section["pairs"], 2);
+  const results::Comparison c =
+      results::compare(results::read_results(path_, 1), results::read_results(path_, 2),
+                       {.older_allocator = "fatpoint", .newer_allocator = "fatpoint", .across_knobs = true});
+  ASSERT_EQ(section["measures"].size(), c.measures.size());
+  std::size_t changed = 0;
+  for (std::size_t k = 0; k < c.measures.size(); ++k) {
+    const ordered_json& m = section["measures"][k];
+    EXPECT_EQ(m["new"], c.measures[k].newer_sum);
+    EXPECT_EQ(m["p_adjusted"].get<double>(), c.measures[k].adjusted_p);
+    for (const char* list : {"worst", "best"})
+      for (const ordered_json& change : m[list]) {
+        ++changed;
+        const auto at = change["case"].get<std::size_t>();
+        const std::string measure = m["measure"];
+        if (d["cases"]["of"]["fatpoint (new)"].contains(measure)) {
+          EXPECT_EQ(change["new"], d["cases"]["of"]["fatpoint (new)"][measure][at]);
+          EXPECT_EQ(change["old"], d["cases"]["of"]["fatpoint (old)"][measure][at]);
+        }
+      }
+  }
+  EXPECT_GT(changed, 0U);
+}
+
+// As compare does: without across_knobs they are no pair.
+TEST_F(ReportOfTwo, OtherKnobsAreAnotherCaseUnlessTheyAreCompared) {
+  write_run({kernel("1")}, "test");
+  write_run({kernel("0")}, "test");
+  const ordered_json d = compared(false, {"fatpoint"});
+  EXPECT_EQ(d["cases"]["run"].size(), 2U);
+  EXPECT_EQ(d["comparison"]["sections"][0]["pairs"], 0);
+  EXPECT_EQ(d["comparison"]["sections"][0]["changed_knobs"], 1);
+}
+
+TEST_F(ReportOfTwo, TwoAllocatorsOfOneRunKeepTheirNames) {
+  write_run({kernel("1")}, "test");
+  const ordered_json d = compared(false, {"briggs,fatpoint"}, {});
+  EXPECT_EQ(d["allocators"], ordered_json({"fatpoint", "briggs"}));
+  EXPECT_EQ(d["comparison"]["sections"][0]["title"], "briggs -> fatpoint");
+  EXPECT_EQ(d["details"][0]["allocations"].size(), 2U);
+  EXPECT_EQ(d["runs"].size(), 1U);
+}
+
+TEST_F(ReportOfTwo, TheSameDatabasesGiveTheSameBytes) {
+  write_run({kernel("1")}, "test");
+  write_run({kernel("0")}, "test");
+  EXPECT_EQ(report_page(compared(true)), report_page(compared(true)));
+}
+
 TEST_F(Report, FindingsAndSamplesOfACampaign) {
   const Case input = mix(1);
   {

@@ -13,7 +13,9 @@
 #include "duel/case_file.h"
 #include "duel/duel.h"
 #include "ir/text/text.h"
+#include "oracles/before.h"
 #include "oracles/judge.h"
+#include "results/measure.h"
 
 namespace regduel::cli {
 namespace {
@@ -137,24 +139,19 @@ std::vector<ir::RegFile> files_of(const LiveMap& live) {
   return files;
 }
 
-Json spilled_json(const Function& before, const Function& after) {
-  Json list = Json::array();
-  for (const SpilledValue& v : spilled_values(before, after))
-    list.push_back({{"vreg", v.vreg.is_valid() ? Json(v.vreg.value) : Json(nullptr)},
-                    {"name", v.name},
-                    {"source", v.source},
-                    {"stores", v.stores},
-                    {"refills", v.refills},
-                    {"remats", v.remats},
-                    {"store_bytes", v.store_bytes},
-                    {"load_bytes", v.load_bytes},
-                    {"weighted_bytes", v.weighted_bytes},
-                    {"depth", v.depth},
-                    {"registers", v.registers}});
-  return list;
+// What an allocation made again can be held against: the measures that don't depend on the machine.
+Json measures_json(const duel::Bout& bout) {
+  if (!bout.program) return nullptr;
+  Json figures = Json::object();
+  for (const results::Measure& m : results::measures())
+    if (m.is_compared) {
+      const auto figure = m.of(bout);
+      figures[std::string(m.name)] = figure ? Json(*figure) : Json(nullptr);
+    }
+  return figures;
 }
 
-Json judged(const duel::Bout& bout) {
+Json judged(const duel::Bout& bout, const std::string& column) {
   Json judges = Json::array(), findings = Json::array();
   for (const oracles::JudgeResult& r : bout.report.results)
     judges.push_back({{"judge", r.judge}, {"verdict", oracles::name(r.verdict)}, {"reason", r.reason}});
@@ -167,7 +164,8 @@ Json judged(const duel::Bout& bout) {
                         {"message", f.message},
                         {"inst", f.inst.is_valid() ? Json(f.inst.value) : Json(nullptr)}});
   }
-  return {{"allocator", bout.allocator},
+  return {{"allocator", column},
+          {"measures", measures_json(bout)},
           {"verdict", oracles::name(bout.verdict())},
           {"reason", bout.reason()},
           {"judges", judges},
@@ -255,7 +253,13 @@ std::vector<std::size_t> chosen_vregs(const LiveMap& live, const Placement* plac
   return chosen;
 }
 
-Json vregs_json(const duel::Case& input, const LiveMap& live, const ir::Allocator* explains, const Placement* placement) {
+// What explains itself: the last fatpoint that played, and its knobs.
+struct Explainer {
+  const ir::Allocator* allocator = nullptr;
+  duel::Knobs knobs;
+};
+
+Json vregs_json(const duel::Case& input, const LiveMap& live, const Explainer& explains, const Placement* placement) {
   Json vregs = Json::array();
   for (const std::size_t h : chosen_vregs(live, placement)) {
     const ir::VRegId id(live.holders()[h].number);
@@ -267,10 +271,10 @@ Json vregs_json(const duel::Case& input, const LiveMap& live, const ir::Allocato
               {"spills", placement == nullptr ? 0 : placement->spills(id.value)},
               {"step", nullptr},
               {"neighbours", neighbourhood(live, h, placement)}};
-    if (explains != nullptr) {
+    if (explains.allocator != nullptr) {
       ir::AllocOptions options;
       options.limits = input.limits;
-      options.knobs = duel::known_to(*explains, input.knobs);
+      options.knobs = duel::known_to(*explains.allocator, explains.knobs);
       if (const auto e = allocator::explain(input.program, *input.target, options, id)) {
         v["step"] = step_json(*e);
         if (e->spill.by != allocator::Spiller::None)
@@ -282,9 +286,20 @@ Json vregs_json(const duel::Case& input, const LiveMap& live, const ir::Allocato
   return vregs;
 }
 
+void add_program(Json& a, const Function& before, const Function& program, Placement& placement) {
+  const LiveMap after(program);
+  a["program"] = listing(program);
+  Json of_files = Json::object();
+  for (const ir::RegFile file : files_of(after))
+    of_files[std::string(ir::name(file))] = {{"pressure", after.pressure(file)},
+                                             {"ranges", ranges_json(after, file, program, placement)}};
+  a["files"] = std::move(of_files);
+  a["spilled"] = json_of(spilled_values(before, program));
+}
+
 }  // namespace
 
-Json function_detail(const duel::Case& input, std::span<const ir::Allocator* const> allocators) {
+Json function_detail(const duel::Case& input, std::span<const DetailedSide> sides) {
   const Function& before = input.program;
   const LiveMap live(before);
   Json limits = Json::object(), files = Json::object(), allocations = Json::array();
@@ -292,32 +307,34 @@ Json function_detail(const duel::Case& input, std::span<const ir::Allocator* con
     limits[std::string(ir::name(file))] = input.limits.of(file);
     files[std::string(ir::name(file))] = live.pressure(file);
   }
-  const duel::Duel duel =
-      duel::duel({before, *input.target}, {.duelists = allocators, .limits = input.limits, .knobs = input.knobs});
+  const oracles::Before prepared(before, *input.target);
   std::optional<Placement> production;
-  const ir::Allocator* explains = nullptr;
-  for (std::size_t k = 0; k < duel.bouts.size(); ++k) {
-    const duel::Bout& bout = duel.bouts[k];
-    Json a = judged(bout);
-    if (bout.program) {
-      const LiveMap after(*bout.program);
-      Placement placement(before, *bout.program);
-      a["program"] = listing(*bout.program);
-      Json of_files = Json::object();
-      for (const ir::RegFile file : files_of(after))
-        of_files[std::string(ir::name(file))] = {{"pressure", after.pressure(file)},
-                                                 {"ranges", ranges_json(after, file, *bout.program, placement)}};
-      a["files"] = std::move(of_files);
-      a["spilled"] = spilled_json(before, *bout.program);
-      if (bout.allocator == "fatpoint") production = std::move(placement);
+  Explainer explains;
+  std::string explained;
+  for (const DetailedSide& side : sides) {
+    const duel::Duel duel = duel::duel(prepared, {.duelists = side.allocators, .limits = input.limits, .knobs = side.knobs});
+    for (std::size_t k = 0; k < duel.bouts.size(); ++k) {
+      const duel::Bout& bout = duel.bouts[k];
+      Json a = judged(bout, side.columns[k]);
+      const bool is_fatpoint = bout.allocator == "fatpoint";
+      if (is_fatpoint) {
+        explains = {side.allocators[k], side.knobs};
+        explained = side.columns[k];
+        production.reset();
+      }
+      if (bout.program) {
+        Placement placement(before, *bout.program);
+        add_program(a, before, *bout.program, placement);
+        if (is_fatpoint) production = std::move(placement);
+      }
+      allocations.push_back(std::move(a));
     }
-    if (bout.allocator == "fatpoint") explains = allocators[k];
-    allocations.push_back(std::move(a));
   }
   return {{"limits", limits},
           {"pressure", files},
           {"before", listing(before)},
           {"allocations", allocations},
+          {"explained", explained},
           {"vregs", vregs_json(input, live, explains, production ? &*production : nullptr)},
           {"reproducer", duel::print_case(input)}};
 }

@@ -140,16 +140,27 @@ std::string Listing::excerpt(const Mark& m, int context, bool colours) const {
          fmt::format("       | {}{}\n", std::string(static_cast<std::size_t>(m.column - 1), ' '), paint(under, kGreen, colours));
 }
 
-std::string diagnose(const oracles::Finding& f, const Listing& before, const Listing& after, const std::string& function,
-                     bool colours) {
-  const Listing::Mark at = after.mark(f.inst, f.operand);
+namespace {
+
+// The finding at its place in `at`; `sources` knows the lines of the source that the program was made from.
+std::string headed(const oracles::Finding& f, const Listing& at, const Listing& sources, const std::string& function,
+                   std::string_view kind, bool colours) {
+  const Listing::Mark mark = at.mark(f.inst, f.operand);
   std::string where = fmt::format("@{}", function);
   if (f.inst.is_valid()) where += fmt::format(": #{}", f.inst.value);
   if (f.operand >= 0) where += fmt::format(", operand {}", f.operand);
-  if (const std::string source = before.source_place(f.inst); !source.empty()) where += fmt::format(", from {}", source);
-  std::string out = fmt::format("{} {} {}: {} [{}/{}]\n", paint(after.place(at) + ":", kBold, colours),
-                                paint("error:", kRed, colours), where, f.message, f.judge, f.category);
-  if (!f.inst.is_valid() || after.has(f.inst)) out += after.excerpt(at, f.inst.is_valid() ? 3 : 0, colours);
+  if (const std::string source = sources.source_place(f.inst); !source.empty()) where += fmt::format(", from {}", source);
+  std::string out = fmt::format("{} {} {}: {} [{}/{}]\n", paint(at.place(mark) + ":", kBold, colours), paint(kind, kRed, colours),
+                                where, f.message, f.judge, f.category);
+  if (!f.inst.is_valid() || at.has(f.inst)) out += at.excerpt(mark, f.inst.is_valid() ? 3 : 0, colours);
+  return out;
+}
+
+}  // namespace
+
+std::string diagnose(const oracles::Finding& f, const Listing& before, const Listing& after, const std::string& function,
+                     bool colours) {
+  std::string out = headed(f, after, before, function, "error:", colours);
   const auto note = [&](const Listing& listing, ir::InstId inst, int operand, std::string_view text) {
     const Listing::Mark m = listing.mark(inst, operand);
     out += fmt::format("{} {} {}\n{}", paint(listing.place(m) + ":", kBold, colours), paint("note:", kCyan, colours), text,
@@ -161,6 +172,10 @@ std::string diagnose(const oracles::Finding& f, const Listing& before, const Lis
     else if (before.has(f.other)) note(before, f.other, -1, "see also, before allocation");
   }
   return out;
+}
+
+std::string warn_of(const oracles::Finding& f, const Listing& program, const std::string& function, bool colours) {
+  return headed(f, program, program, function, "warning:", colours);
 }
 
 bool wants_colours() { return has_colors(STDOUT_FILENO); }

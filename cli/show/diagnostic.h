@@ -43,6 +43,9 @@ class Listing {
 [[nodiscard]] std::string diagnose(const oracles::Finding& f, const Listing& before, const Listing& after,
                                    const std::string& function, bool colours);
 
+// A finding about a program alone, as a warning.
+[[nodiscard]] std::string warn_of(const oracles::Finding& f, const Listing& program, const std::string& function, bool colours);
+
 // Standard output has colours (terminal.h).
 [[nodiscard]] bool wants_colours();
 

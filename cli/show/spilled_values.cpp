@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/show/live_map.h"
 #include "cli/show/output.h"
@@ -167,6 +168,24 @@ class Attribution {
 
 std::vector<SpilledValue> spilled_values(const Function& before, const Function& after) {
   return Attribution(before, after).values();
+}
+
+nlohmann::ordered_json json_of(const std::vector<SpilledValue>& values) {
+  using Json = nlohmann::ordered_json;
+  Json list = Json::array();
+  for (const SpilledValue& v : values)
+    list.push_back({{"vreg", v.vreg.is_valid() ? Json(v.vreg.value) : Json(nullptr)},
+                    {"name", v.name},
+                    {"source", v.source},
+                    {"stores", v.stores},
+                    {"refills", v.refills},
+                    {"remats", v.remats},
+                    {"store_bytes", v.store_bytes},
+                    {"load_bytes", v.load_bytes},
+                    {"weighted_bytes", v.weighted_bytes},
+                    {"depth", v.depth},
+                    {"registers", v.registers}});
+  return list;
 }
 
 std::string text_of(const std::vector<SpilledValue>& values, int columns) {

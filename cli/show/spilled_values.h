@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "ir/program.h"
 
 namespace regduel::cli {
@@ -28,6 +30,9 @@ struct SpilledValue {
 // operand behind it reads there; where no such operand stands in the block, of the value that the other spill code of the slot is of.
 // Cost: O(holders x instructions), as LiveMap.
 [[nodiscard]] std::vector<SpilledValue> spilled_values(const ir::Function& before, const ir::Function& after);
+
+// As a list of objects with the fields of SpilledValue; vreg is null where it is invalid.
+[[nodiscard]] nlohmann::ordered_json json_of(const std::vector<SpilledValue>& values);
 
 // As a table; "" where there is none.
 //   columns   of the terminal, 0 = any

@@ -30,6 +30,7 @@
 #include "fuzz/campaign/messages.h"
 #include "fuzz/campaign/schedule.h"
 #include "fuzz/campaign/worker.h"
+#include "fuzz/triage/usual_cost.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -98,6 +99,7 @@ class Coordinator {
   }
 
   CampaignResult run(const std::function<bool(const CampaignStatus&)>& watch) {
+    learn_usual_costs();
     start_ = last_commit_ = last_watch_ = seconds_now();
     for (int k = 0; k < o_.jobs; ++k) peers_.push_back(std::make_unique<Peer>());
     for (std::size_t k = 0; k < peers_.size(); ++k) start_worker(k);
@@ -124,6 +126,13 @@ class Coordinator {
   }
 
  private:
+  // Once for all workers, which are forked from this process.
+  void learn_usual_costs() const {
+    for (const Gap& gap : o_.gaps)
+      if (const auto cost = gap.is_cliff() ? find_cost(gap.figure) : std::nullopt)
+        static_cast<void>(usual_cost(*duel::find_allocator(gap.worse), *cost));
+  }
+
   [[nodiscard]] std::string mode() const { return o_.is_mix ? "mix" : "explore"; }
 
   // The corpus of earlier sessions, and the seeds that are not in it.

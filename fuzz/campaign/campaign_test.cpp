@@ -385,6 +385,40 @@ TEST_F(CampaignTest, AGapIsAnObservation) {
   EXPECT_FALSE(run(o).found.empty());
 }
 
+// Takes a third of the registers where their number is odd: one more costs spills.
+class Odd : public ir::Allocator {
+ public:
+  std::string_view name() const override { return "odd"; }
+  std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
+                                                           const ir::AllocOptions& options) const override {
+    ir::AllocOptions less = options;
+    int& limit = less.limits.units[ir::index(ir::RegFile::R)];
+    if (limit % 2 != 0 && limit > 12) limit /= 3;
+    auto result = duel::find_allocator("briggs")->allocate(program, target, less);
+    return result ? std::move(result) : duel::find_allocator("briggs")->allocate(program, target, options);
+  }
+};
+
+TEST_F(CampaignTest, ACliffIsAnObservation) {
+  const Odd odd;
+  const duel::Entered entered(odd);
+  const std::array<const ir::Allocator*, 1> duelists = {&odd};
+  CampaignOptions o = options(duelists, 200);
+  o.gaps = {*parse_cliff("odd:weighted_spill_bytes>=3")};
+  o.registers = {13, 15};
+  o.reduce_budget = 400'000;
+  const CampaignResult r = run(o);
+  EXPECT_TRUE(r.found.empty());
+  ASSERT_FALSE(r.observed.empty());
+  const Found& f = r.observed[0];
+  EXPECT_EQ(f.failure.signature, "cliff/odd:weighted_spill_bytes>=3.00");
+  EXPECT_LE(f.instructions, 40u);
+  EXPECT_THAT(f.message, HasSubstr("times the weighted_spill_bytes with a limit of "));
+  EXPECT_TRUE(reproduces(played(f.path), o.gaps[0])) << f.path;
+  EXPECT_THAT(read_file(f.path).value(), HasSubstr("--with odd "));
+  EXPECT_THAT(r.totals, HasSubstr(" 0 findings"));
+}
+
 TEST_F(CampaignTest, TheMixIsTheSameForAnyNumberOfWorkers) {
   const std::span<const ir::Allocator* const> duelists = duel::all_duelists();
   const auto summary = [&](int jobs, const std::string& db) {

@@ -70,10 +70,10 @@ std::string replay_arguments(const duel::Case& input, const std::vector<std::str
 
 namespace {
 
-// A gap is between two.
+// A gap is between two; a cliff is of one.
 std::vector<std::string> players_of(const Failure& failure) {
   const std::optional<Gap> gap = is_gap(failure) ? gap_of(failure) : std::nullopt;
-  return gap ? std::vector{gap->worse, gap->better} : std::vector{failure.allocator};
+  return gap && !gap->is_cliff() ? std::vector{gap->worse, gap->better} : std::vector{failure.allocator};
 }
 
 }  // namespace

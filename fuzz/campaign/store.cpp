@@ -238,11 +238,11 @@ void Store::finish() {
 
 std::string Store::totals() {
   results::Sqlite::Statement sums(db_, "SELECT count(*), count(DISTINCT seed), sum(next - first), sum(allocations) FROM run");
-  results::Sqlite::Statement counts(db_,
-                                    "SELECT (SELECT count(*) FROM finding WHERE signature NOT LIKE 'gap/%'), (SELECT count(*) FROM "
-                                    "sighting WHERE reduced = 0 AND "
-                                    "signature NOT LIKE 'gap/%'), (SELECT "
-                                    "count(*) FROM input)");
+  results::Sqlite::Statement counts(
+      db_,
+      "SELECT (SELECT count(*) FROM finding WHERE signature NOT LIKE 'gap/%' AND signature NOT LIKE "
+      "'cliff/%'), (SELECT count(*) FROM sighting WHERE reduced = 0 AND signature NOT LIKE 'gap/%' AND "
+      "signature NOT LIKE 'cliff/%'), (SELECT count(*) FROM input)");
   if (!sums.step() || !counts.step()) return "";
   const std::int64_t unreduced = counts.integer(1);
   return fmt::format("{} over {}: {}, {} judged, {}{}, {}", counted(sums.integer(0), "session"), counted(sums.integer(1), "seed"),

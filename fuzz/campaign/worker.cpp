@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <expected>
 #include <optional>
@@ -27,7 +26,6 @@ namespace regduel::fuzz {
 namespace {
 
 constexpr std::size_t kR = ir::index(ir::RegFile::R);
-constexpr std::uint64_t kGapFeature = 0x676170;           // of hashes that no other feature has
 constexpr int kUnderstandSeconds = 600;                   // of the processor
 constexpr std::uint64_t kMetamorphicStream = 0x6D657461;  // which cases are varied does not depend on what is in them
 
@@ -129,6 +127,7 @@ class Worker {
   }
 
   enum class Keep { Nothing, News, Always };
+  using Percents = std::vector<std::optional<std::int64_t>>;  // of each gap that is looked for
   // At each limit that was asked for; what the judges need of the program is made once.
   void try_one(duel::Case input, std::uint64_t index, Tried& sums, Keep keep) {
     const bool metamorphic =
@@ -140,14 +139,18 @@ class Worker {
       current_.begin(index, bytes);
       clear_edges();
       if (!before) before.emplace(input.program, *input.target);
-      const duel::Duel duel = duel::duel(
-          *before, {.duelists = options_.duelists, .limits = input.limits, .knobs = input.knobs, .metamorphic = metamorphic});
+      const duel::Duel duel = duel::duel(*before, {.duelists = options_.duelists,
+                                                   .limits = input.limits,
+                                                   .knobs = input.knobs,
+                                                   .metamorphic = metamorphic,
+                                                   .callees = input.callees});
       current_.end();
       sums.tally.add(input, duel);
       const bool fails = duel.verdict() == oracles::Verdict::Fail;
       if (fails) report(duel, index, bytes);
-      else report_gaps(duel, index, bytes);
-      const bool is_kept = !fails && keep != Keep::Nothing && learn(input, duel, bytes, keep);
+      const Percents percents = fails ? Percents() : gaps_in(input, duel);
+      if (!fails) report_gaps(input, percents, index, bytes);
+      const bool is_kept = !fails && keep != Keep::Nothing && learn(input, duel, percents, bytes, keep);
       if (options_.with_results && (fails || is_kept || keep == Keep::Nothing))
         sums.results.push_back(results_of(input, duel, index, keep));
     }
@@ -169,9 +172,9 @@ class Worker {
   }
 
   // Whether the input was kept.
-  bool learn(const duel::Case& input, const duel::Duel& duel, const results::Blob& bytes, Keep keep) {
+  bool learn(const duel::Case& input, const duel::Duel& duel, const Percents& percents, const results::Blob& bytes, Keep keep) {
     std::vector<std::uint32_t> features = features_of(input, duel);
-    add_gaps(duel, features);
+    add_ratios(percents, features);
     if (!explorer_.learn(input, features) && keep != Keep::Always) return false;
     const std::string hash = results::content_hash(bytes);
     log_.add("entry", hash);
@@ -183,26 +186,18 @@ class Worker {
     return true;
   }
 
-  // A ratio that no input has had yet is a feature of its own, so that selection climbs from one to the next: four steps for each doubling.
-  void add_gaps(const duel::Duel& duel, std::vector<std::uint32_t>& features) const {
-    for (std::size_t k = 0; k < options_.gaps.size(); ++k) {
-      const std::optional<std::int64_t> percent = percent_of(duel, options_.gaps[k]);
-      if (!percent || *percent <= 100) continue;
-      const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*percent)));
-      const auto step = static_cast<std::uint64_t>(4 * bits) + (static_cast<std::uint64_t>(*percent) >> (bits - 3) & 3);
-      features.push_back(static_cast<std::uint32_t>(hash_combine(hash_combine(kGapFeature, k), step) % kNumFeatures));
-    }
-    std::ranges::sort(features);
-    features.erase(std::ranges::unique(features).begin(), features.end());
+  [[nodiscard]] Percents gaps_in(const duel::Case& input, const duel::Duel& duel) const {
+    Percents percents;
+    for (const Gap& gap : options_.gaps) percents.push_back(percent_of(input, duel, gap));
+    return percents;
   }
 
-  void report_gaps(const duel::Duel& duel, std::uint64_t index, const results::Blob& bytes) {
+  void report_gaps(const duel::Case& input, const Percents& percents, std::uint64_t index, const results::Blob& bytes) {
     Failed observed{bytes, index, {}};
-    for (const Gap& gap : options_.gaps) {
-      const std::optional<std::int64_t> percent = percent_of(duel, gap);
-      if (!percent || *percent < gap.percent) continue;
-      observed.objections.push_back({failure_of(gap), fmt::format("{} has {}.{:02} times the {} of {}", gap.worse, *percent / 100,
-                                                                  *percent % 100, gap.figure, gap.better)});
+    for (std::size_t k = 0; k < percents.size(); ++k) {
+      const Gap& gap = options_.gaps[k];
+      if (percents[k] && *percents[k] >= gap.percent)
+        observed.objections.push_back({failure_of(gap), describe(gap, input, *percents[k])});
     }
     if (!observed.objections.empty()) channel_.send(encode(observed));
   }

@@ -113,6 +113,19 @@ std::vector<std::uint32_t> features_of(const duel::Case& input, const duel::Duel
   return features;
 }
 
+void add_ratios(std::span<const std::optional<std::int64_t>> percents, std::vector<std::uint32_t>& features) {
+  constexpr std::uint64_t kRatio = 0x676170;  // of hashes that no other feature has
+  for (std::size_t k = 0; k < percents.size(); ++k) {
+    if (!percents[k] || *percents[k] <= 100) continue;
+    const auto percent = static_cast<std::uint64_t>(*percents[k]);
+    const auto bits = static_cast<int>(std::bit_width(percent));
+    const std::uint64_t step = static_cast<std::uint64_t>(4 * bits) + (percent >> (bits - 3) & 3);
+    features.push_back(static_cast<std::uint32_t>(hash_combine(hash_combine(kRatio, k), step) % kNumFeatures));
+  }
+  std::ranges::sort(features);
+  features.erase(std::ranges::unique(features).begin(), features.end());
+}
+
 std::size_t FeatureSet::num_edges() const {
   std::size_t edges = 0;
   for (std::size_t f = kNumFeatures; f < seen_.size(); f += 8)

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "duel/case.h"
@@ -20,6 +22,10 @@ inline constexpr std::uint32_t kNumFeatures = 1u << 16;
 [[nodiscard]] std::vector<std::uint32_t> behaviour_of(const duel::Case& input, const duel::Duel& duel);
 // The same and, in a build that counts them, the edges that were run through since clear_edges(): numbers from kNumFeatures on.
 [[nodiscard]] std::vector<std::uint32_t> features_of(const duel::Case& input, const duel::Duel& duel);
+// To features: a ratio that no input has had yet is a feature of its own, so that selection climbs from one to the next, four steps for
+// each doubling.
+//   percents   one for each ratio that is climbed (fuzz/triage/failure.h), the same ones each time
+void add_ratios(std::span<const std::optional<std::int64_t>> percents, std::vector<std::uint32_t>& features);
 
 // The features seen so far.
 class FeatureSet {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fuzz/edit/mutator.h"
+#include "fuzz/explore/callees.h"
 #include "generate/generator.h"
 
 namespace regduel::fuzz {
@@ -41,7 +42,11 @@ duel::Case Explorer::next() {
 
 duel::Case Explorer::breed() {
   constexpr std::size_t kFewest = 4;  // before that there is nothing to breed from
-  if (corpus_.size() < kFewest || random_.chance(options_.percent_new)) return duel::derive_case(random_.next());
+  if (corpus_.size() < kFewest || random_.chance(options_.percent_new)) {
+    duel::Case input = duel::derive_case(random_.next());
+    if (random_.chance(options_.percent_files)) give_callees(input, random_.next());
+    return input;
+  }
   duel::Case child = random_.chance(options_.percent_cross) ? cross(parent(), parent(), random_.next()) : parent();
   for (int round = random_.chance(30) ? random_.between(2, 5) : 1; round > 0; --round) mutate(child, random_.next());
   if (child.program.insts.size() > options_.most_instructions) return duel::derive_case(random_.next());

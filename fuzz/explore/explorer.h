@@ -19,6 +19,7 @@ struct ExplorerOptions {
   std::uint64_t seed = 1;
   std::size_t most_instructions = 2000;  // larger children are not tried
   int percent_new = 15;                  // of the inputs come from the generator
+  int percent_files = 30;                // of those get bodies for the functions that they call (callees.h)
   int percent_cross = 25;                // of the children have two parents
   int percent_impossible = 10;           // of the children keep a limit at which some instruction may not fit
   int percent_tight = 15;                // of the others get a limit close to what some instruction demands

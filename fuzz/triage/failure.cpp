@@ -15,6 +15,7 @@
 #include "duel/allocators.h"
 #include "duel/case_file.h"
 #include "duel/exec/exec_allocator.h"
+#include "fuzz/triage/usual_cost.h"
 #include "oracles/judges.h"
 #include "passes/series.h"
 
@@ -22,6 +23,8 @@ namespace regduel::fuzz {
 namespace {
 
 constexpr std::array<std::string_view, 4> kFigures = {"registers", "spill_store_bytes", "spill_load_bytes", "weighted_spill_bytes"};
+constexpr std::array<std::string_view, 5> kCliffFigures = {"heap_bytes", "microseconds", "spill_store_bytes", "spill_load_bytes",
+                                                           "weighted_spill_bytes"};
 
 std::optional<std::int64_t> figure_of(const duel::Bout& b, std::string_view figure) {
   if (figure == "registers") return b.measures.registers[ir::index(ir::RegFile::R)];
@@ -149,6 +152,34 @@ std::optional<std::string> find_in(const duel::Case& input) {
   return describe(input, result);
 }
 
+namespace {
+
+// The ratio of "…>=1.5" in hundredths, exactly: no floating point decides. nullopt where it is none.
+std::optional<int> percent_in(std::string_view ratio) {
+  int whole = 0, hundredths = 0;
+  const char* const last = ratio.data() + ratio.size();
+  auto [at, error] = std::from_chars(ratio.data(), last, whole);
+  if (error != std::errc() || whole < 0 || whole > 1'000'000) return std::nullopt;
+  if (at != last) {
+    if (*at != '.' || last - at < 2 || last - at > 3) return std::nullopt;
+    for (const char* digit = at + 1; digit != last; ++digit)
+      if (*digit < '0' || *digit > '9') return std::nullopt;
+    hundredths = (at[1] - '0') * 10 + (last - at == 3 ? at[2] - '0' : 0);
+  }
+  return whole * 100 + hundredths;
+}
+
+std::optional<std::string> complaint(const std::string& allocator) {
+  if (duel::find_allocator(allocator) != nullptr) return std::nullopt;
+  return fmt::format("there is no allocator \"{}\" (there are {})", allocator, duel::duelist_names());
+}
+std::optional<std::string> complaint(const std::string& figure, std::span<const std::string_view> figures) {
+  if (std::ranges::find(figures, figure) != figures.end()) return std::nullopt;
+  return fmt::format("there is no figure \"{}\" (there are {})", figure, fmt::join(figures, ", "));
+}
+
+}  // namespace
+
 std::expected<Gap, std::string> parse_gap(std::string_view text) {
   const auto usage = [&] {
     return std::unexpected(
@@ -169,63 +200,134 @@ std::expected<Gap, std::string> parse_gap(std::string_view text) {
   }
   gap.figure = text.substr(colon + 1, ge - colon - 1);
   for (const std::string& name : {gap.worse, gap.better})
-    if (duel::find_allocator(name) == nullptr)
-      return std::unexpected(fmt::format("there is no allocator \"{}\" (there are {})", name, duel::duelist_names()));
-  if (std::find(kFigures.begin(), kFigures.end(), gap.figure) == kFigures.end())
-    return std::unexpected(fmt::format("there is no figure \"{}\" (there are {})", gap.figure, fmt::join(kFigures, ", ")));
-  // In hundredths, exactly: no floating point decides.
-  const std::string_view ratio = text.substr(ge + 2);
-  int whole = 0, hundredths = 0;
-  const char* const last = ratio.data() + ratio.size();
-  auto [at, error] = std::from_chars(ratio.data(), last, whole);
-  if (error != std::errc() || whole < 0 || whole > 1'000'000) return usage();
-  if (at != last) {
-    if (*at != '.' || last - at < 2 || last - at > 3) return usage();
-    for (const char* digit = at + 1; digit != last; ++digit)
-      if (*digit < '0' || *digit > '9') return usage();
-    hundredths = (at[1] - '0') * 10 + (last - at == 3 ? at[2] - '0' : 0);
-  }
-  gap.percent = whole * 100 + hundredths;
+    if (const auto none = complaint(name)) return std::unexpected(*none);
+  if (const auto none = complaint(gap.figure, kFigures)) return std::unexpected(*none);
+  const std::optional<int> percent = percent_in(text.substr(ge + 2));
+  if (!percent) return usage();
+  gap.percent = *percent;
   return gap;
 }
 
+std::expected<Gap, std::string> parse_cliff(std::string_view text) {
+  const auto ge = text.rfind(">="), colon = text.substr(0, ge).rfind(':');
+  const std::optional<int> percent = ge == std::string_view::npos ? std::nullopt : percent_in(text.substr(ge + 2));
+  if (!percent || colon == std::string_view::npos)
+    return std::unexpected(
+        fmt::format("expected ALLOCATOR:FIGURE>=RATIO, like fatpoint:weighted_spill_bytes>=2, found \"{}\"", text));
+  Gap cliff{std::string(text.substr(0, colon)), "", std::string(text.substr(colon + 1, ge - colon - 1)), *percent};
+  if (const auto none = complaint(cliff.worse)) return std::unexpected(*none);
+  if (const auto none = complaint(cliff.figure, kCliffFigures)) return std::unexpected(*none);
+  if (cliff.figure == "heap_bytes" && duel::find_external(cliff.worse) != nullptr)
+    return std::unexpected(fmt::format("the memory of {} is that of another process and is not known", cliff.worse));
+  return cliff;
+}
+
 std::string to_string(const Gap& gap) {
-  return fmt::format("{}/{}:{}>={}.{:02}", gap.worse, gap.better, gap.figure, gap.percent / 100, gap.percent % 100);
+  return fmt::format("{}{}{}:{}>={}.{:02}", gap.worse, gap.is_cliff() ? "" : "/", gap.better, gap.figure, gap.percent / 100,
+                     gap.percent % 100);
 }
 
-bool reproduces(const duel::Case& input, const Gap& gap, ir::Fuel* fuel) {
-  const ir::Allocator *const worse = duel::find_allocator(gap.worse), *const better = duel::find_allocator(gap.better);
-  if (worse == nullptr || better == nullptr) return false;
-  const std::array first = {worse}, second = {better};
-  duel::Duel both = duel::duel(input, {.duelists = first, .fuel = fuel});
-  for (duel::Bout& b : duel::duel(input, {.duelists = second}).bouts) both.bouts.push_back(std::move(b));
-  const std::optional<std::int64_t> percent = percent_of(both, gap);
-  return percent && *percent >= gap.percent;
+namespace {
+
+// The bout of an allocator, where it passed.
+const duel::Bout* passed(const duel::Duel& duel, const std::string& allocator) {
+  for (const duel::Bout& b : duel.bouts)
+    if (b.allocator == allocator) return b.verdict() == oracles::Verdict::Pass && b.program ? &b : nullptr;
+  return nullptr;
 }
 
-std::optional<std::int64_t> percent_of(const duel::Duel& duel, const Gap& gap) {
-  std::optional<std::int64_t> much, little;
-  for (const duel::Bout& b : duel.bouts) {
-    if (b.allocator != gap.worse && b.allocator != gap.better) continue;
-    if (b.verdict() != oracles::Verdict::Pass || !b.program) return std::nullopt;
-    (b.allocator == gap.worse ? much : little) = figure_of(b, gap.figure);
-  }
+std::optional<std::int64_t> percent_between(const std::optional<std::int64_t>& much, const std::optional<std::int64_t>& little) {
   std::int64_t hundredfold = 0;
   if (!much || !little || __builtin_mul_overflow(*much, 100, &hundredfold)) return std::nullopt;
   return hundredfold / std::max<std::int64_t>(1, *little);
 }
 
-namespace {
+// The case with one general register more or less; nullopt beyond the target's file.
+std::optional<duel::Case> with_registers(const duel::Case& input, int more) {
+  duel::Case other = input;
+  int& limit = other.limits.units[ir::index(ir::RegFile::R)];
+  limit += more;
+  if (limit < 1 || limit > input.target->units[ir::index(ir::RegFile::R)]) return std::nullopt;
+  return other;
+}
 
-constexpr std::string_view kGap = "gap/";
+// Of time and memory, against what is usual.
+std::optional<std::int64_t> percent_of_cost(const duel::Case& input, const duel::Bout& bout, const Gap& cliff, ir::Fuel* fuel) {
+  const ir::Allocator* const allocator = duel::find_allocator(cliff.worse);
+  const Cost cost = *find_cost(cliff.figure);
+  const std::optional<UsualCost> usual = allocator != nullptr ? usual_cost(*allocator, cost) : std::nullopt;
+  if (!usual) return std::nullopt;
+  const auto expected = static_cast<std::int64_t>(usual->of(input.program.insts.size()));
+  if (cost == Cost::HeapBytes) return percent_between(bout.heap_bytes, expected);
+  // What the clock on the wall says is more than that of the processor, which is asked only where it might matter.
+  const auto once = percent_between(static_cast<std::int64_t>(bout.seconds * 1e6), expected);
+  return !once || *once < cliff.percent / 2 ? once : percent_between(cost_of(*allocator, input, cost, fuel), expected);
+}
+
+// Of spill bytes, against what they are with a register less.
+std::optional<std::int64_t> percent_of_register(const duel::Case& input, const duel::Bout& more, const Gap& cliff) {
+  if (figure_of(more, cliff.figure) == 0) return 0;
+  const auto fewer = with_registers(input, -1);
+  const ir::Allocator* const allocator = duel::find_allocator(cliff.worse);
+  if (!fewer || allocator == nullptr) return std::nullopt;
+  const std::array one = {allocator};
+  const duel::Duel other = duel::duel(*fewer, {.duelists = one});
+  const duel::Bout* const less = passed(other, cliff.worse);
+  return less == nullptr ? std::nullopt : percent_between(figure_of(more, cliff.figure), figure_of(*less, cliff.figure));
+}
+
+std::optional<std::int64_t> percent_with(const duel::Case& input, const duel::Duel& duel, const Gap& gap, ir::Fuel* fuel) {
+  const duel::Bout* const worse = passed(duel, gap.worse);
+  if (worse == nullptr) return std::nullopt;
+  if (gap.is_cliff())
+    return find_cost(gap.figure) ? percent_of_cost(input, *worse, gap, fuel) : percent_of_register(input, *worse, gap);
+  const duel::Bout* const better = passed(duel, gap.better);
+  return better == nullptr ? std::nullopt : percent_between(figure_of(*worse, gap.figure), figure_of(*better, gap.figure));
+}
 
 }  // namespace
 
-Failure failure_of(const Gap& gap) { return {gap.worse, std::string(kGap) + to_string(gap)}; }
-bool is_gap(const Failure& failure) { return failure.signature.starts_with(kGap); }
+std::optional<std::int64_t> percent_of(const duel::Case& input, const duel::Duel& duel, const Gap& gap) {
+  return percent_with(input, duel, gap, nullptr);
+}
+
+bool reproduces(const duel::Case& input, const Gap& gap, ir::Fuel* fuel) {
+  const ir::Allocator* const worse = duel::find_allocator(gap.worse);
+  const ir::Allocator* const better = duel::find_allocator(gap.better);
+  if (worse == nullptr || (better == nullptr && !gap.is_cliff())) return false;
+  const std::array first = {worse}, second = {better};
+  const ir::Fuel whole = fuel != nullptr ? *fuel : ir::Fuel();
+  duel::Duel both = duel::duel(input, {.duelists = first, .fuel = fuel});
+  if (better != nullptr) {
+    duel::Duel other = duel::duel(input, {.duelists = second});
+    for (duel::Bout& b : other.bouts) both.bouts.push_back(std::move(b));
+  }
+  ir::Fuel again = whole;
+  const std::optional<std::int64_t> percent = percent_with(input, both, gap, fuel != nullptr ? &again : nullptr);
+  return percent && *percent >= gap.percent;
+}
+
+namespace {
+
+constexpr std::string_view kGap = "gap/", kCliff = "cliff/";
+
+}  // namespace
+
+Failure failure_of(const Gap& gap) { return {gap.worse, std::string(gap.is_cliff() ? kCliff : kGap) + to_string(gap)}; }
+bool is_gap(const Failure& failure) { return failure.signature.starts_with(kGap) || failure.signature.starts_with(kCliff); }
 std::optional<Gap> gap_of(const Failure& failure) {
-  auto gap = parse_gap(std::string_view(failure.signature).substr(kGap.size()));
+  const std::string_view signature = failure.signature;
+  auto gap =
+      signature.starts_with(kCliff) ? parse_cliff(signature.substr(kCliff.size())) : parse_gap(signature.substr(kGap.size()));
   return gap ? std::optional(std::move(*gap)) : std::nullopt;
+}
+
+std::string describe(const Gap& gap, const duel::Case& input, std::int64_t percent) {
+  const std::string times = fmt::format("{} has {}.{:02} times the {}", gap.worse, percent / 100, percent % 100, gap.figure);
+  if (!gap.is_cliff()) return fmt::format("{} of {}", times, gap.better);
+  if (find_cost(gap.figure)) return fmt::format("{} that are usual for {} instructions", times, input.program.insts.size());
+  const int limit = input.limits.of(ir::RegFile::R);
+  return fmt::format("{} with a limit of {} registers that it has with {}", times, limit, limit - 1);
 }
 
 }  // namespace regduel::fuzz

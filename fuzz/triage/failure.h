@@ -43,27 +43,38 @@ struct Failure {
 // ended in pass, in inconclusive, or in an impossibility that the judge proved.
 [[nodiscard]] std::optional<std::string> find_in(const duel::Case& input);
 
-// Both allocators are right, but one needs at least `percent` / 100 times what the other needs (0 counts as 1).
+// A difference of quality between right allocations: `worse` has at least `percent` / 100 times the figure (0 counts as 1) of
+//
+//   a gap      `better`: registers, spill_store_bytes, spill_load_bytes, weighted_spill_bytes
+//   a cliff    `worse` itself, where `better` is empty: heap_bytes or microseconds that it usually takes for programs of that size
+//              (usual_cost.h); or of spill bytes those that it has with one general register less
 struct Gap {
   std::string worse, better;
-  std::string figure;  // registers, spill_store_bytes, spill_load_bytes, weighted_spill_bytes
+  std::string figure;
   int percent = 150;
+  [[nodiscard]] bool is_cliff() const { return better.empty(); }
 };
 // "briggs/fatpoint:spill_load_bytes>=1.5": the form of the command line, and of a reduced case's head.
 [[nodiscard]] std::expected<Gap, std::string> parse_gap(std::string_view text);
+// "fatpoint:heap_bytes>=4", likewise.
+[[nodiscard]] std::expected<Gap, std::string> parse_cliff(std::string_view text);
 [[nodiscard]] std::string to_string(const Gap& gap);
 // Cost: two allocations, judged by all.
 //   fuel   of the worse allocator
 [[nodiscard]] bool reproduces(const duel::Case& input, const Gap& gap, ir::Fuel* fuel = nullptr);
-// How many hundredths of the better one's figure the worse one has, 0 counting as 1; nothing where not both passed, or a figure is
-// beyond counting.
-[[nodiscard]] std::optional<std::int64_t> percent_of(const duel::Duel& duel, const Gap& gap);
+// How many hundredths of the better figure the worse one is, the better counting as 1 at least; nothing where not all passed, or a
+// figure is beyond counting, or there is nothing to hold it against.
+//   duel     of the input, by the allocators of the gap
+//   Cost  nothing for a gap; for a cliff an allocation, of time some
+[[nodiscard]] std::optional<std::int64_t> percent_of(const duel::Case& input, const duel::Duel& duel, const Gap& gap);
 
-// A gap as campaigns look for it: of the worse allocator, under the signature "gap/" and to_string(gap). It is an observation and no
-// failure, and is asked again, reduced and bisected as one.
+// A gap as campaigns look for it: of the worse allocator, under the signature "gap/" or "cliff/" and to_string(gap). It is an
+// observation and no failure, and is asked again, reduced and bisected as one.
 [[nodiscard]] Failure failure_of(const Gap& gap);
 [[nodiscard]] bool is_gap(const Failure& failure);
 // Requires is_gap(failure). nullopt where one of the allocators is not here.
 [[nodiscard]] std::optional<Gap> gap_of(const Failure& failure);
+// "fatpoint has 3.20 times the registers of briggs".
+[[nodiscard]] std::string describe(const Gap& gap, const duel::Case& input, std::int64_t percent);
 
 }  // namespace regduel::fuzz

@@ -76,6 +76,7 @@ class Reducer {
     for (bool progress = true; progress && !is_over();) {
       lower_limits();
       const CaseSize before = size_;
+      callees();
       edges();
       instructions();
       empty_blocks();
@@ -109,15 +110,35 @@ class Reducer {
     if (is_over() || steps_++ < first_) return false;
     const CaseSize size = size_of(candidate);
     if (smaller && size >= size_) return false;
-    if (!ir::check(candidate.program, *candidate.target, 1).empty()) return false;
+    const auto is_fine = [&](const ir::Function& f) { return ir::check(f, *candidate.target, 1).empty(); };
+    if (!is_fine(candidate.program) || !std::ranges::all_of(candidate.callees, is_fine)) return false;
     if (is_defined_ && !generate::undefined_reads(candidate.program, 1).empty()) return false;
     ++tries_;
-    spent_ += candidate.program.insts.size() + 1;
+    spent_ += size[0] + 1;
     if (!still_fails_(candidate)) return false;
     best_ = std::move(candidate);
     size_ = size;
     if (options_.progress && !options_.progress(size_, tries_)) is_stopped_ = true;
     return true;
+  }
+  // Callees go; those that stay are reduced as programs.
+  void callees() {
+    for (std::size_t k = best_.callees.size(); k-- > 0 && !is_over();) {
+      duel::Case without = best_;
+      without.callees.erase(without.callees.begin() + static_cast<std::ptrdiff_t>(k));
+      if (accept(std::move(without))) continue;
+      const StillFails with_it = [&](const duel::Case& c) {
+        if (c.target != best_.target || c.program.kind != ir::FunctionKind::Device || c.program.name != best_.callees[k].name)
+          return false;
+        duel::Case with = best_;
+        with.callees[k] = c.program;
+        return accept(std::move(with));
+      };
+      ReduceOptions options;
+      options.budget = options_.budget - spent_;
+      options.leaps = false;
+      static_cast<void>(Reducer({best_.target, best_.limits, {}, best_.callees[k]}, with_it, options).run());
+    }
   }
   // The same after an edit of the program. The edit may say that there is nothing to do.
   template <class Edit>
@@ -517,8 +538,14 @@ class Reducer {
 }  // namespace
 
 CaseSize size_of(const duel::Case& input) {
-  const ir::Function& f = input.program;
-  return {f.insts.size(), f.operands.size() + f.targets.size(), f.blocks.size(), f.vregs.size(), details_of(input)};
+  CaseSize size = {0, 0, 0, 0, details_of(input)};
+  const auto add = [&](const ir::Function& f) {
+    size[0] += f.insts.size(), size[1] += f.operands.size() + f.targets.size(), size[2] += f.blocks.size(),
+        size[3] += f.vregs.size();
+  };
+  add(input.program);
+  std::ranges::for_each(input.callees, add);
+  return size;
 }
 
 Reduced reduce(const duel::Case& input, const StillFails& still_fails, const ReduceOptions& options) {

@@ -5,6 +5,7 @@
 //
 //   knobs and target   left out, or put to what is usual
 //   limit              as low as it still fails: what then has to be deleted is less
+//   callees            left out, or reduced as programs are
 //   edges              a branch becomes a jump, or the end of the function; empty blocks are led past; blocks are joined
 //   instructions       halves, quarters, ... single ones of all there are (delta debugging), what read them mended
 //   bypass             an instruction out of the way, its def and a use becoming one vreg

@@ -229,6 +229,18 @@ TEST(GapText, RoundTripsAndSaysWhatIsWrong) {
     EXPECT_FALSE(parse_gap(bad)) << bad;
 }
 
+TEST(CliffText, RoundTripsAndSaysWhatIsWrong) {
+  const auto cliff = parse_cliff("fatpoint:weighted_spill_bytes>=2.5");
+  ASSERT_TRUE(cliff);
+  EXPECT_TRUE(cliff->is_cliff());
+  EXPECT_EQ(to_string(*cliff), "fatpoint:weighted_spill_bytes>=2.50");
+  EXPECT_EQ(failure_of(*cliff).signature, "cliff/fatpoint:weighted_spill_bytes>=2.50");
+  EXPECT_EQ(to_string(*gap_of(failure_of(*cliff))), to_string(*cliff));
+  for (const char* bad : {"", "fatpoint", "fatpoint:heap_bytes", "fatpoint:heap_bytes>=", "nobody:heap_bytes>=2",
+                          "fatpoint:registers>=2", "fatpoint:colour>=2", "fatpoint/briggs:heap_bytes>=2", "heap_bytes>=2"})
+    EXPECT_FALSE(parse_cliff(bad)) << bad;
+}
+
 TEST(Cut, APhiGoesWithItsDef) {
   const auto c = duel::parse_case(R"(rir 1
 func @f kernel target sm_90 threads 32

@@ -11,7 +11,7 @@ std::uint32_t words(std::uint64_t bytes) { return static_cast<std::uint32_t>((by
 bool fits_piece(const FunctionSyntax& f, const Value& v, std::uint32_t bytes, bool is_load) {
   if (v.is(Value::Kind::Sink)) return is_load;
   if (v.is(Value::Kind::Immediate) || v.is(Value::Kind::Name)) return !is_load;
-  if (!v.is(Value::Kind::Register) || v.negated) return false;
+  if (!v.is(Value::Kind::Register) || v.negated() || v.bits != 0 || v.selector != 0) return false;
   const Register& r = f.registers[static_cast<std::size_t>(v.index)];
   if (r.type.kind == TypeKind::Pred) return false;
   if (r.elements > 1) return v.component >= 0 && r.type.bits == static_cast<int>(bytes) * 8;
@@ -20,38 +20,36 @@ bool fits_piece(const FunctionSyntax& f, const Value& v, std::uint32_t bytes, bo
 
 }  // namespace
 
-std::optional<ParamAccess> param_access(const Statement& s, const Opcode& opcode) {
-  const bool is_load = opcode.root() == "ld";
-  if ((!is_load && opcode.root() != "st") || s.operands.size() != 2) return std::nullopt;
-  if (std::none_of(opcode.parts.begin(), opcode.parts.end(),
-                   [](std::string_view p) { return p == "param" || p.starts_with("param::"); }))
-    return std::nullopt;
-  const Value& address = s.operands[is_load ? 1 : 0];
-  const Value& value = s.operands[is_load ? 0 : 1];
-  if (!address.is(Value::Kind::Address) || address.elements.size() != 1 || !address.elements[0].is(Value::Kind::Name) ||
-      address.elements[0].index < 0)
+std::optional<ParamAccess> param_access(const Statement& s) {
+  const Opcode& o = *s.opcode;
+  if (!o.is_param_space || s.num_operands != 2) return std::nullopt;
+  const bool is_load = o.kind == Opcode::Kind::Ld;
+  if (!is_load && o.kind != Opcode::Kind::St) return std::nullopt;
+  const Value& address = s.first_operand[is_load ? 1 : 0];
+  const Value& value = s.first_operand[is_load ? 0 : 1];
+  if (!address.is(Value::Kind::Address) || address.elements().size() != 1 || !address.first->is(Value::Kind::Name) ||
+      address.first->index < 0)
     return std::nullopt;
   ParamAccess access;
   access.is_load = is_load;
-  access.param = address.elements[0].index;
+  access.param = address.first->index;
   access.offset = address.bits;
-  access.bytes = static_cast<std::uint32_t>(std::max(opcode.type().bits, 8) / 8);
-  if (value.is(Value::Kind::Vector))
-    for (const Value& v : value.elements) access.values.push_back(&v);
-  else access.values.push_back(&value);
+  access.bytes = static_cast<std::uint32_t>(std::max(o.type.bits, 8) / 8);
+  access.values = value.is(Value::Kind::Vector) ? value.elements() : std::span(&value, 1);
   return access;
 }
 
 std::optional<CallShape> call_shape(const Statement& s) {
   CallShape shape;
+  const auto operands = s.operands();
   std::size_t k = 0;
-  const auto at = [&](Value::Kind kind) { return k < s.operands.size() && s.operands[k].is(kind); };
-  if (at(Value::Kind::List)) shape.returns = &s.operands[k++];
+  const auto at = [&](Value::Kind kind) { return k < operands.size() && operands[k].is(kind); };
+  if (at(Value::Kind::List)) shape.returns = &operands[k++];
   if (!at(Value::Kind::Name) && !at(Value::Kind::Register)) return std::nullopt;
-  shape.callee = &s.operands[k++];
-  if (at(Value::Kind::List)) shape.arguments = &s.operands[k++];
-  if (at(Value::Kind::Name)) shape.prototype = &s.operands[k++];
-  if (k != s.operands.size()) return std::nullopt;
+  shape.callee = &operands[k++];
+  if (at(Value::Kind::List)) shape.arguments = &operands[k++];
+  if (at(Value::Kind::Name)) shape.prototype = &operands[k++];
+  if (k != operands.size()) return std::nullopt;
   return shape;
 }
 
@@ -86,13 +84,13 @@ ParamPlan::ParamPlan(const FunctionSyntax& f, const Abi& abi)
     for (const int p : f.returns) deal(results, p);
   }
   for (const Statement& s : f.statements) {
-    if (s.kind != Statement::Kind::Instruction || Opcode(s.opcode).root() != "call") continue;
+    if (s.kind != Statement::Kind::Instruction || s.opcode->kind != Opcode::Kind::Call) continue;
     const auto shape = call_shape(s);
     if (!shape) continue;
     RegisterDealer arguments(abi.arguments, abi), results(abi.results, abi);
     for (const auto& [list, dealer] : {std::pair{shape->arguments, &arguments}, std::pair{shape->returns, &results}})
       if (list != nullptr)
-        for (const Value& v : list->elements) {
+        for (const Value& v : list->elements()) {
           if (v.is(Value::Kind::Name) && v.index >= 0) deal(*dealer, v.index);
           // The operand itself is dealt its register when the call is translated, in the same order.
           else if (v.is(Value::Kind::Register))
@@ -108,15 +106,14 @@ void ParamPlan::scan(const FunctionSyntax& f) {
   // A variable named anywhere but in an access of its own has an address, so it is memory.
   const auto mentioned = [&](const auto& self, const Value& v) -> void {
     if (v.is(Value::Kind::Name) && v.index >= 0) in_memory_[static_cast<std::size_t>(v.index)] = true;
-    for (const Value& element : v.elements) self(self, element);
+    for (const Value& element : v.elements()) self(self, element);
   };
   for (const Statement& s : f.statements) {
     if (s.kind != Statement::Kind::Instruction) continue;
-    const Opcode opcode(s.opcode);
-    if (opcode.root() == "call") continue;
-    const auto access = param_access(s, opcode);
+    if (s.opcode->kind == Opcode::Kind::Call) continue;
+    const auto access = param_access(s);
     if (!access) {
-      for (const Value& v : s.operands) mentioned(mentioned, v);
+      for (const Value& v : s.operands()) mentioned(mentioned, v);
       continue;
     }
     const auto param = static_cast<std::size_t>(access->param);
@@ -124,9 +121,9 @@ void ParamPlan::scan(const FunctionSyntax& f) {
       const std::uint64_t offset = access->offset + k * access->bytes;
       Piece& piece = pieces_[param][offset];
       if ((piece.bytes != 0 && piece.bytes != access->bytes) || offset > f.params[param].bytes ||
-          access->bytes > f.params[param].bytes - offset || !fits_piece(f, *access->values[k], access->bytes, access->is_load))
+          access->bytes > f.params[param].bytes - offset || !fits_piece(f, access->values[k], access->bytes, access->is_load))
         in_memory_[param] = true;
-      mentioned(mentioned, *access->values[k]);
+      mentioned(mentioned, access->values[k]);
       piece.bytes = access->bytes;
       ++(access->is_load ? piece.loads : piece.stores);
     }

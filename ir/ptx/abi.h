@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,10 +25,10 @@ struct ParamAccess {
   bool is_load = false;
   int param = -1;
   std::uint64_t offset = 0;
-  std::uint32_t bytes = 0;           // of one element
-  std::vector<const Value*> values;  // the elements: loaded into, or stored from
+  std::uint32_t bytes = 0;        // of one element
+  std::span<const Value> values;  // the elements: loaded into, or stored from
 };
-[[nodiscard]] std::optional<ParamAccess> param_access(const Statement& s, const Opcode& opcode);
+[[nodiscard]] std::optional<ParamAccess> param_access(const Statement& s);
 
 // call (returns), callee, (arguments), prototype. Null where a part is not there.
 struct CallShape {
@@ -46,7 +47,7 @@ struct Piece {
   // For the reader: the vreg that holds the piece if no register of the program does; and the value stored into it that has not
   // left its register yet.
   VRegId vreg, pending;
-  std::string_view pending_mnemonic;
+  SymbolId pending_mnemonic;
 };
 
 // Hands out the registers of a range from the lowest on, in order, or the lowest that are left if the ABI fills gaps.

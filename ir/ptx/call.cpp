@@ -9,13 +9,14 @@
 namespace regduel::ir::ptx {
 namespace {
 
-bool ends_straight_line(std::string_view root) {
-  return root == "bra" || root == "brx" || root == "ret" || root == "exit" || root == "call";
+bool ends_straight_line(Opcode::Kind kind) {
+  using enum Opcode::Kind;
+  return kind == Bra || kind == Brx || kind == Ret || kind == Exit || kind == Call;
 }
 
 void collect_registers(const Value& v, std::set<int>& registers) {
   if (v.is(Value::Kind::Register)) registers.insert(v.index);
-  for (const Value& e : v.elements) collect_registers(e, registers);
+  for (const Value& e : v.elements()) collect_registers(e, registers);
 }
 
 }  // namespace
@@ -25,14 +26,14 @@ VRegId Lowering::piece_vreg(Piece& piece, int param) {
   return piece.vreg;
 }
 
-void Lowering::move_into(Operand to, Operand from, std::string_view mnemonic, bool guarded) {
+void Lowering::move_into(Operand to, Operand from, SymbolId mnemonic, bool guarded) {
   const Op op = f_.operand_bytes(to) == f_.operand_bytes(from) ? Op::Copy : Op::Named;
   emit({.op = op, .mnemonic = mnemonic, .defs = {to}, .uses = {from}, .guarded = guarded});
 }
 
 void Lowering::flush_pending() {
   for (const auto& [piece, param] : pending_) {
-    const std::string_view mnemonic = piece->pending_mnemonic;
+    const SymbolId mnemonic = piece->pending_mnemonic;
     if (const VRegId value = take_pending(*piece); value.is_valid())
       move_into(def(piece_vreg(*piece, param)), use(value), mnemonic, false);
   }
@@ -47,7 +48,7 @@ void Lowering::fix(Operand& op, PReg home) const {
     op.set_fixed(home);
 }
 
-void Lowering::define_pieces(int param, const std::map<const Piece*, Operand>& direct, std::vector<Operand>& defs) {
+void Lowering::define_pieces(int param, const std::map<const Piece*, Operand>& direct, Operands& defs) {
   for (auto& [offset, piece] : plan_.pieces(param)) {
     if (piece.loads == 0) continue;
     const auto it = direct.find(&piece);
@@ -56,7 +57,7 @@ void Lowering::define_pieces(int param, const std::map<const Piece*, Operand>& d
   }
 }
 
-void Lowering::use_pieces(int param, std::vector<Operand>& uses) {
+void Lowering::use_pieces(int param, Operands& uses) {
   for (auto& [offset, piece] : plan_.pieces(param)) {
     if (piece.stores == 0) continue;
     const VRegId pending = take_pending(piece);
@@ -79,27 +80,26 @@ void Lowering::entry() {
   for (std::size_t k = 0; k < s_.statements.size() && !keeps_param_copies_; ++k) {
     const Statement& s = s_.statements[k];
     if (s.kind == Statement::Kind::Label || s.guard >= 0) break;
-    const Opcode o(s.opcode);
-    if (ends_straight_line(o.root())) break;
-    const auto access = param_access(s, o);
+    if (ends_straight_line(s.opcode->kind)) break;
+    const auto access = param_access(s);
     std::set<int> here;
-    for (const Value& v : s.operands) collect_registers(v, here);
+    for (const Value& v : s.operands()) collect_registers(v, here);
     if (access && access->is_load && own.contains(access->param) && plan_.in_registers(access->param)) {
       bool simple = here.size() == access->values.size();
       for (std::size_t e = 0; e < access->values.size() && simple; ++e) {
-        const Value& v = *access->values[e];
+        const Value& v = access->values[e];
         simple = v.is(Value::Kind::Register) && v.component < 0 && !mentioned.contains(v.index) &&
                  plan_.piece(access->param, access->offset + e * access->bytes).loads == 1;
       }
       if (simple) {
         consumed_[k] = true;
         for (std::size_t e = 0; e < access->values.size(); ++e)
-          direct[&plan_.piece(access->param, access->offset + e * access->bytes)] = register_operand(Role::Def, *access->values[e]);
+          direct[&plan_.piece(access->param, access->offset + e * access->bytes)] = register_operand(Role::Def, access->values[e]);
       }
     }
     mentioned.merge(here);
   }
-  Code code{.mnemonic = "abi.entry"};
+  Code code{.mnemonic = symbol("abi.entry")};
   RegisterDealer dealer(abi_.arguments, abi_);
   for (const int p : s_.arguments) {
     const PReg home = dealer.take(param(p).bytes, param(p).align);
@@ -113,7 +113,7 @@ void Lowering::entry() {
   if (!code.defs.empty()) emit(std::move(code));
 }
 
-void Lowering::return_values(std::vector<Operand>& uses) {
+void Lowering::return_values(Operands& uses) {
   if (s_.is_entry) return;
   RegisterDealer dealer(abi_.results, abi_);
   for (const int p : s_.returns) {
@@ -129,10 +129,11 @@ void Lowering::return_values(std::vector<Operand>& uses) {
 
 // --- accesses to variables in registers -----------------------------------------------------------------------------
 
-bool Lowering::param_load(const Statement& s, const ParamAccess& access, std::string_view mnemonic) {
+bool Lowering::param_load(const Statement& s, const ParamAccess& access) {
+  const SymbolId mnemonic = mnemonic_of(*s.opcode);
   flush_pending();
   for (std::size_t k = 0; k < access.values.size(); ++k) {
-    const Value& v = *access.values[k];
+    const Value& v = access.values[k];
     if (v.is(Value::Kind::Sink)) continue;
     Piece& piece = plan_.piece(access.param, access.offset + k * access.bytes);
     move_into(register_operand(Role::Def, v), use(piece_vreg(piece, access.param)), mnemonic, s.guard >= 0);
@@ -140,10 +141,11 @@ bool Lowering::param_load(const Statement& s, const ParamAccess& access, std::st
   return !failed();
 }
 
-bool Lowering::param_store(const Statement& s, const ParamAccess& access, std::string_view mnemonic) {
+bool Lowering::param_store(const Statement& s, const ParamAccess& access) {
+  const SymbolId mnemonic = mnemonic_of(*s.opcode);
   if (s.guard >= 0) flush_pending();
   for (std::size_t k = 0; k < access.values.size(); ++k) {
-    const Value& v = *access.values[k];
+    const Value& v = access.values[k];
     Piece& piece = plan_.piece(access.param, access.offset + k * access.bytes);
     const int bits = static_cast<int>(piece.bytes) * 8;
     Operand from = in_register(v, bits);
@@ -173,12 +175,12 @@ void Lowering::take_results(std::size_t index, int param, Code& code) {
   for (std::size_t k = index + 1; k < s_.statements.size() && !keeps_param_copies_; ++k) {
     const Statement& s = s_.statements[k];
     if (s.kind == Statement::Kind::Label || s.guard >= 0) break;
-    const auto access = param_access(s, Opcode(s.opcode));
+    const auto access = param_access(s);
     if (!access || !access->is_load || access->param != param) break;
     bool simple = true;
     std::set<int> here;
     for (std::size_t e = 0; e < access->values.size() && simple; ++e) {
-      const Value& v = *access->values[e];
+      const Value& v = access->values[e];
       simple = v.is(Value::Kind::Register) && v.component < 0 && plan_.piece(param, access->offset + e * access->bytes).loads == 1;
       if (!simple) break;
       const int vreg = static_cast<int>(vreg_of(v.index).value);
@@ -186,7 +188,7 @@ void Lowering::take_results(std::size_t index, int param, Code& code) {
     }
     if (!simple) break;
     for (std::size_t e = 0; e < access->values.size(); ++e)
-      direct[&plan_.piece(param, access->offset + e * access->bytes)] = register_operand(Role::Def, *access->values[e]);
+      direct[&plan_.piece(param, access->offset + e * access->bytes)] = register_operand(Role::Def, access->values[e]);
     registers.merge(here);
     consumed_[k] = true;
   }
@@ -195,19 +197,19 @@ void Lowering::take_results(std::size_t index, int param, Code& code) {
 
 bool Lowering::call(std::size_t index, const Statement& s, const Opcode& o) {
   const auto shape = call_shape(s);
-  if (!shape) return fail(s.place, fmt::format("'{}': expected (results), function, (arguments), prototype", o.text));
-  if (shape->callee->is(Value::Kind::Register) && (is_predicate_value(*shape->callee) || shape->callee->negated))
-    return fail(shape->callee->place, "a predicate is no function");
+  if (!shape) return fail(s.at, fmt::format("'{}': expected (results), function, (arguments), prototype", o.text));
+  if (shape->callee->is(Value::Kind::Register) && (is_predicate_value(*shape->callee) || shape->callee->negated()))
+    return fail(shape->callee->at, "a predicate is no function");
   const bool is_named = !shape->callee->is(Value::Kind::Register);
   Code code{.op = Op::Call,
-            .mnemonic = o.text,
+            .mnemonic = mnemonic_of(o),
             .flags = kConvergent,
-            .clobbers = is_named ? &abi_.clobbers_of(shape->callee->name) : &abi_.clobbered};
+            .clobbers = is_named ? &abi_.clobbers_of(text_of(*shape->callee)) : &abi_.clobbered};
   if (!is_named) {
-    if (shape->prototype != nullptr) code.uses.push_back(Operand::of_symbol(symbol(shape->prototype->name)));
+    if (shape->prototype != nullptr) code.uses.push_back(Operand::of_symbol(symbol(text_of(*shape->prototype))));
     code.uses.push_back(register_operand(Role::Use, *shape->callee));
   } else {
-    code.uses.push_back(Operand::of_symbol(symbol(shape->callee->name)));
+    code.uses.push_back(Operand::of_symbol(symbol(text_of(*shape->callee))));
   }
 
   // A register operand in the place of a variable takes the next register of the ABI where it fits.
@@ -216,11 +218,11 @@ bool Lowering::call(std::size_t index, const Statement& s, const Opcode& o) {
   };
   RegisterDealer arguments(abi_.arguments, abi_), results(abi_.results, abi_);
   if (shape->arguments != nullptr)
-    for (const Value& v : shape->arguments->elements) {
+    for (const Value& v : shape->arguments->elements()) {
       if (v.is(Value::Kind::Name) && v.index >= 0) {
         arguments.take(param(v.index).bytes, param(v.index).align);
         if (plan_.in_registers(v.index)) use_pieces(v.index, code.uses);
-        else code.uses.push_back(Operand::of_symbol(symbol(v.name)));
+        else code.uses.push_back(Operand::of_symbol(symbol(text_of(v))));
       } else if (v.is(Value::Kind::Register)) {
         code.uses.push_back(register_operand(Role::Use, v));
         fix(code.uses.back(), take_for(arguments, v));
@@ -232,18 +234,18 @@ bool Lowering::call(std::size_t index, const Statement& s, const Opcode& o) {
   flush_pending();
   // Arguments and results share registers, which under one guard would be in use at the same moment.
   const bool guarded = s.guard >= 0;
-  if (guarded) branch_around(s, {});
+  if (guarded) branch_around(s);
   if (shape->returns != nullptr)
-    for (const Value& v : shape->returns->elements) {
+    for (const Value& v : shape->returns->elements()) {
       if (v.is(Value::Kind::Name) && v.index >= 0) {
         results.take(param(v.index).bytes, param(v.index).align);
         if (plan_.in_registers(v.index)) take_results(index, v.index, code);
       } else if (v.is(Value::Kind::Register)) {
-        if (v.negated) return fail(v.place, "a destination is not negated");
+        if (v.negated()) return fail(v.at, "a destination is not negated");
         code.defs.push_back(register_operand(Role::Def, v));
         fix(code.defs.back(), take_for(results, v));
       } else if (!v.is(Value::Kind::Sink)) {
-        return fail(v.place, "expected a variable or a register for the result");
+        return fail(v.at, "expected a variable or a register for the result");
       } else {
         results.take(4, 4);
       }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "ir/check.h"
+#include "ir/ptx/lexer.h"
 #include "ir/ptx/lowering.h"
 
 namespace regduel::ir::ptx {
@@ -15,9 +16,9 @@ constexpr std::size_t kMostOperands = 1000;
 }  // namespace
 
 Lowering::Lowering(const FunctionSyntax& syntax, const Target& target, AbiName abi, ParamCopies param_copies,
-                   std::string_view file_name)
+                   std::string_view file_name, const std::map<std::uint64_t, std::string_view>& files)
     : s_(syntax), target_(target), abi_(target.abi(abi)), keeps_param_copies_(param_copies == ParamCopies::Kept), file_(file_name),
-      plan_(syntax, abi_), vregs_(syntax.registers.size()), label_blocks_(syntax.labels.size()),
+      files_(files), plan_(syntax, abi_), vregs_(syntax.registers.size()), label_blocks_(syntax.labels.size()),
       consumed_(syntax.statements.size(), false) {
   f_.name = syntax.name;
   f_.kind = syntax.is_entry ? FunctionKind::Kernel : FunctionKind::Device;
@@ -27,9 +28,18 @@ Lowering::Lowering(const FunctionSyntax& syntax, const Target& target, AbiName a
   f_.threads = syntax.threads != 0 ? syntax.threads : 256;
 }
 
-bool Lowering::fail(Place p, std::string message) {
-  if (!error_) error_ = SourceError{file_, p.line, p.column, std::move(message)};
+bool Lowering::fail(std::uint32_t at, std::string message) {
+  if (error_) return false;
+  const Place p = place_in(s_.text, at);
+  error_ = SourceError{std::string(file_), p.line, p.column, std::move(message)};
   return false;
+}
+
+SymbolId Lowering::mnemonic_of(const Opcode& o) {
+  const auto k = static_cast<std::size_t>(o.index);
+  if (k >= mnemonics_.size()) mnemonics_.resize(k + 1);
+  if (!mnemonics_[k].is_valid()) mnemonics_[k] = symbol(o.text);
+  return mnemonics_[k];
 }
 
 // --- registers ------------------------------------------------------------------------------------------------------
@@ -62,7 +72,7 @@ Operand Lowering::register_operand(Role role, const Value& v) {
   if (v.component >= 0)
     if (const auto p = Part::from_bytes(v.component * (r.type.bits / 8), r.type.bits / 8)) part = *p;
   Operand op = Operand::of_vreg(role, vreg_of(v.index), part);
-  if (v.negated) op.flags = kNegated;
+  if (v.negated()) op.flags = kNegated;
   return op;
 }
 
@@ -84,12 +94,18 @@ bool Lowering::is_predicate_value(const Value& v) const {
 void Lowering::begin_line(int line) {
   line_ = {};
   if (line < 0) return;
-  const SourcePlace& place = s_.lines[static_cast<std::size_t>(line)];
-  const SourceLine l{symbol(place.name.empty() ? fmt::format("file {}", place.file) : std::string(place.name)), place.line,
-                     place.column};
-  const auto [it, is_new] = lines_.try_emplace(l);
-  if (is_new) it->second = f_.add_source_line(l);
-  line_ = it->second;
+  line_ids_.resize(s_.lines.size());
+  SourceLineId& known = line_ids_[static_cast<std::size_t>(line)];
+  if (!known.is_valid()) {
+    const SourcePlace& place = s_.lines[static_cast<std::size_t>(line)];
+    const auto name = files_.find(place.file);
+    const SourceLine l{symbol(name == files_.end() ? fmt::format("{}{}", kNamelessFile, place.file) : std::string(name->second)),
+                       place.line, place.column};
+    const auto [it, is_new] = lines_.try_emplace(l);
+    if (is_new) it->second = f_.add_source_line(l);
+    known = it->second;
+  }
+  line_ = known;
 }
 
 // --- instructions ---------------------------------------------------------------------------------------------------
@@ -114,7 +130,7 @@ void Lowering::emit(Code code) {
   }
   if (code.tied_use >= 0)
     code.defs[0].tied = static_cast<std::uint16_t>(code.defs.size() + static_cast<std::size_t>(code.tied_use));
-  std::vector<Operand> ops = std::move(code.defs);
+  Operands& ops = code.defs;
   const std::size_t num_defs = ops.size();
   ops.insert(ops.end(), code.uses.begin(), code.uses.end());
   const bool guarded = guard_.has_value() && code.guarded;
@@ -132,12 +148,13 @@ void Lowering::emit(Code code) {
     return;
   }
   Inst inst;
-  inst.id = InstId(next_id_++);
+  inst.id = InstId(places_.size());
+  places_.push_back(place_);
   inst.op = code.op;
   inst.flags = static_cast<std::uint16_t>(code.flags | (remat ? kRematerialisable : 0));
   inst.line = line_;
-  if (!code.mnemonic.empty()) inst.mnemonic = symbol(code.mnemonic);
-  f_.append(inst, ops);
+  inst.mnemonic = code.mnemonic;
+  f_.append(inst, span_of(ops));
   at_label_ = false;
 }
 
@@ -151,7 +168,7 @@ void Lowering::ensure_block() {
   at_label_ = false;
 }
 
-void Lowering::terminate(Op op, std::string_view mnemonic, std::span<const Operand> uses, std::span<const int> targets) {
+void Lowering::terminate(Op op, SymbolId mnemonic, std::span<const Operand> uses, std::span<const int> targets) {
   if (failed()) return;
   ensure_block();
   if (targets.size() > kMaxOperands) {
@@ -165,10 +182,11 @@ void Lowering::terminate(Op op, std::string_view mnemonic, std::span<const Opera
     blocks.push_back(BlockId(target >= 0 ? 0 : static_cast<int>(f_.blocks.size()) + (target == kNext ? 0 : 1)));
   }
   Inst inst;
-  inst.id = InstId(next_id_++);
+  inst.id = InstId(places_.size());
+  places_.push_back(place_);
   inst.op = op;
   inst.line = line_;
-  if (!mnemonic.empty()) inst.mnemonic = symbol(mnemonic);
+  inst.mnemonic = mnemonic;
   f_.append(inst, uses, blocks);
   open_ = false;
   at_label_ = false;
@@ -191,10 +209,10 @@ void Lowering::begin_label(const Statement& s) {
   at_label_ = true;
 }
 
-void Lowering::branch_around(const Statement& s, std::string_view mnemonic) {
+void Lowering::branch_around(const Statement& s) {
   const Operand condition = guard_of(s, Role::Use);
   static constexpr int kTargets[] = {kNext, kAfterNext};
-  terminate(Op::CBra, mnemonic, {&condition, 1}, kTargets);
+  terminate(Op::CBra, {}, {&condition, 1}, kTargets);
   guard_.reset();
 }
 
@@ -215,24 +233,25 @@ void Lowering::keep_chains_of_remats() {
   }
 }
 
-Parsed<Function> Lowering::finish() {
+Parsed<Lowered> Lowering::finish() {
   if (!failed()) {
     // Running off the end of a body returns.
     if (open_ || owes_block_ || f_.blocks.empty()) {
-      std::vector<Operand> uses;
+      Operands uses;
       return_values(uses);
       begin_line(-1);
-      terminate(Op::Ret, {}, uses, {});
+      terminate(Op::Ret, {}, span_of(uses), {});
     }
     keep_chains_of_remats();
     for (const auto& [target, label] : patches_) f_.targets[target] = label_blocks_[static_cast<std::size_t>(label)];
   }
   if (failed()) return std::unexpected(*error_);
   // The translation ensures this; a text that gets here is a defect of the reader, which must not stop a campaign.
-  if (const auto faults = check(f_, target_, 1); !faults.empty())
-    return std::unexpected(SourceError{file_, s_.place.line, s_.place.column,
-                                       fmt::format("'{}' has no equivalent in RIR: {}", s_.name, to_string(f_, faults[0]))});
-  return std::move(f_);
+  if (const auto faults = check(f_, target_, 1); !faults.empty()) {
+    fail(s_.at, fmt::format("'{}' has no equivalent in RIR: {}", s_.name, to_string(f_, faults[0])));
+    return std::unexpected(*error_);
+  }
+  return Lowered{std::move(f_), std::move(places_)};
 }
 
 }  // namespace regduel::ir::ptx

@@ -5,18 +5,23 @@
 // "pair modes"; source 003, tensor alignment). Tested by ptx_test.cpp.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string_view>
+#include <vector>
 
 #include "base/source_error.h"
 #include "ir/abi.h"
 #include "ir/program.h"
+#include "ir/ptx/lowered.h"
 #include "ir/ptx/syntax.h"
 #include "ir/target.h"
 
 namespace regduel::ir::ptx {
 
+// `files` has the names of source files that are known so far; of another one the lines name kNamelessFile and N.
 // Ensures: the result is well-formed (ir::check) for the target. Cost: O(size of f).
-[[nodiscard]] Parsed<Function> lower(const FunctionSyntax& f, const Target& target, AbiName abi, ParamCopies param_copies,
-                                     std::string_view file_name);
+[[nodiscard]] Parsed<Lowered> lower(const FunctionSyntax& f, const Target& target, AbiName abi, ParamCopies param_copies,
+                                    std::string_view file_name, const std::map<std::uint64_t, std::string_view>& files);
 
 }  // namespace regduel::ir::ptx

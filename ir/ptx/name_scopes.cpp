@@ -2,37 +2,50 @@
 
 #include "ir/ptx/name_scopes.h"
 
-#include <algorithm>
+#include <charconv>
 
 namespace regduel::ir::ptx {
+namespace {
 
-int NameScopes::find_register(std::vector<Register>& registers, std::string_view word) {
-  const std::size_t stem_end = word.find_last_not_of("0123456789") + 1;
-  const std::string_view stem = word.substr(0, stem_end), digits = word.substr(stem_end);
-  const bool member = !digits.empty() && digits.size() < 11 && (digits == "0" || digits[0] != '0');
-  std::uint64_t number = 0;
-  if (member)
-    for (const char c : digits) number = number * 10 + static_cast<std::uint64_t>(c - '0');
+constexpr int kKindShift = 28;
+
+std::int32_t code_of(Meaning m) { return static_cast<std::int32_t>(m.kind) << kKindShift | m.index; }
+Meaning meaning_of(std::int32_t code) { return {static_cast<Meaning::Kind>(code >> kKindShift), code & ((1 << kKindShift) - 1)}; }
+
+}  // namespace
+
+bool NameScopes::declare(std::string_view name, Meaning meaning) {
+  return open_.back().stems.find(name) < 0 && open_.back().names.insert(name, code_of(meaning));
+}
+
+bool NameScopes::declare_family(std::string_view stem, RegisterFamily family) {
+  NameScope& s = open_.back();
+  if (s.names.find(stem) >= 0 || !s.stems.insert(stem, static_cast<std::int32_t>(s.families.size()))) return false;
+  s.families.push_back(family);
+  return true;
+}
+
+Meaning NameScopes::find(std::vector<Register>& registers, std::string_view word) {
+  std::size_t stem_end = word.size();
   for (auto s = open_.rbegin(); s != open_.rend(); ++s) {
-    if (const auto it = s->registers.find(word); it != s->registers.end()) return it->second;
-    if (!member) continue;
-    const auto family = s->families.find(stem);
-    if (family == s->families.end() || number >= family->second.count) continue;
-    const auto [it, fresh] = family->second.used.emplace(number, static_cast<int>(registers.size()));
-    if (fresh) registers.push_back(Register{std::string(word), family->second.type, family->second.elements});
-    return it->second;
+    if (const std::int32_t code = s->names.find(word); code >= 0) return meaning_of(code);
+    if (s->stems.empty()) continue;
+    if (stem_end == word.size())
+      while (stem_end > 0 && word[stem_end - 1] >= '0' && word[stem_end - 1] <= '9') --stem_end;
+    const std::string_view digits = word.substr(stem_end);
+    if (digits.empty() || digits.size() > 10 || (digits[0] == '0' && digits.size() > 1)) continue;
+    const std::int32_t family = s->stems.find(word.substr(0, stem_end));
+    if (family < 0) continue;
+    std::uint64_t number = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const RegisterFamily& f = s->families[static_cast<std::size_t>(family)];
+    if (number >= f.count) continue;
+    const Meaning m{Meaning::Kind::Register, static_cast<int>(registers.size())};
+    registers.push_back(Register{word, f.type, f.elements});
+    s->names.insert(word, code_of(m));
+    return m;
   }
-  return -1;
-}
-
-int NameScopes::find_param(std::string_view word) const {
-  for (auto s = open_.rbegin(); s != open_.rend(); ++s)
-    if (const auto it = s->params.find(word); it != s->params.end()) return it->second;
-  return -1;
-}
-
-bool NameScopes::is_local_name(std::string_view word) const {
-  return std::ranges::any_of(open_, [&](const NameScope& s) { return s.others.contains(word); });
+  return {};
 }
 
 }  // namespace regduel::ir::ptx

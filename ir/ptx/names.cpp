@@ -43,7 +43,7 @@ TypeInfo type_from_name(std::string_view name) {
       {"pred", {TypeKind::Pred, 1}}, {"f16x2", {TypeKind::F, 32}},  {"bf16x2", {TypeKind::F, 32}},  {"tf32", {TypeKind::F, 32}},
       {"bf16", {TypeKind::F, 16}},   {"e4m3", {TypeKind::F, 8}},    {"e5m2", {TypeKind::F, 8}},     {"ue8m0", {TypeKind::F, 8}},
       {"e4m3x2", {TypeKind::F, 16}}, {"e5m2x2", {TypeKind::F, 16}}, {"ue8m0x2", {TypeKind::F, 16}}, {"u16x2", {TypeKind::U, 32}},
-      {"s16x2", {TypeKind::S, 32}},
+      {"s16x2", {TypeKind::S, 32}},  {"f32x2", {TypeKind::F, 64}},
   };
   if (const Row* const row = std::ranges::find(kRows, name, &Row::name); row != std::end(kRows)) return row->type;
   // A letter and a width.

@@ -1,7 +1,6 @@
 // Types and registers of PTX, and the names that it knows without a declaration. Source: PTX ISA 9.0, sections 5.2 and 10.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "ir/program.h"
@@ -17,7 +16,7 @@ struct TypeInfo {
 
 // A register of a function. `elements` is above 1 for a vector register (.reg .v4 .f32 %v), `type` is that of one element.
 struct Register {
-  std::string name;
+  std::string_view name;  // points into the text of the file
   TypeInfo type;
   int elements = 1;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace regduel::ir::ptx {
 namespace {
@@ -22,6 +23,9 @@ constexpr Row kRows[] = {
      "lg2 "
      "lop3 mapa mov neg not popc prmt rcp rem rsqrt sad selp set setp shf shl shr sin slct sqrt sub subc suq szext tanh testp txq",
      Required},
+    {"vabsdiff vabsdiff2 vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vset vset2 vset4 vshl "
+     "vshr vsub vsub2 vsub4",
+     Required},
     {"add addc and fma mad mad24 madc max min mul mul24 or xor", Required, kCommutative},
     {"activemask elect match mma movmatrix redux shfl vote wmma", Required, kConvergent},
     {"ld stacksave suld tex tld4", Required, kMemRead},
@@ -35,7 +39,7 @@ constexpr Row kRows[] = {
     {"brkpt discard pmevent st stackrestore sust trap", None, kMemWrite},
     {"stmatrix", None, kMemWrite | kConvergent},
     {"cp red sured tensormap", None, kBoth},
-    {"griddepcontrol wgmma", None, kBoth | kConvergent},
+    {"griddepcontrol tcgen05 wgmma", None, kBoth | kConvergent},
     {"bar barrier fence membar", None, kBarrier | kConvergent},
 };
 
@@ -47,25 +51,7 @@ bool lists(const Row& row, std::string_view root) {
   return false;
 }
 
-}  // namespace
-
-Opcode::Opcode(std::string_view opcode) : text(opcode) {
-  for (std::size_t begin = 0;;) {
-    const std::size_t dot = opcode.find('.', begin);
-    parts.push_back(opcode.substr(begin, dot - begin));
-    if (dot == std::string_view::npos) return;
-    begin = dot + 1;
-  }
-}
-
-bool Opcode::has(std::string_view part) const { return std::find(parts.begin() + 1, parts.end(), part) != parts.end(); }
-
-TypeInfo Opcode::type() const {
-  for (std::size_t k = parts.size(); k-- > 1;)
-    if (const TypeInfo t = type_from_name(parts[k]); t.bits != 0) return t;
-  return {};
-}
-
+// `has_address`: some operand is an address.
 OpcodeInfo classify(const Opcode& o, bool has_address) {
   OpcodeInfo info;
   const std::string_view root = o.root();
@@ -75,11 +61,6 @@ OpcodeInfo classify(const Opcode& o, bool has_address) {
   if (row == std::end(kRows)) {
     if (has_address) add(kBoth);
     if (o.has("sync")) add(kConvergent);
-    if (root == "tcgen05") {
-      add(kBoth | kConvergent);
-      // The address operand of tcgen05.dealloc is a register without brackets.
-      if (!o.has("ld")) info.destination = None;
-    }
     return info;
   }
   info.is_known = true;
@@ -100,6 +81,8 @@ OpcodeInfo classify(const Opcode& o, bool has_address) {
       add(kMemWrite);
       info.destination = None;
     }
+  } else if (root == "tcgen05") {
+    if (o.has("ld")) info.destination = IfAny;  // and a second one with .red
   } else if (root == "wgmma") {
     if (o.has("mma_async")) info.destination = Updated;
   } else if (root == "mbarrier") {
@@ -108,6 +91,43 @@ OpcodeInfo classify(const Opcode& o, bool has_address) {
   }
   if (o.has("sync")) add(kConvergent);
   return info;
+}
+
+Opcode::Kind kind_of(std::string_view root) {
+  using enum Opcode::Kind;
+  static constexpr std::pair<std::string_view, Opcode::Kind> kKinds[] = {{"ld", Ld},     {"ldu", Ldu}, {"st", St},     {"mov", Mov},
+                                                                         {"call", Call}, {"ret", Ret}, {"exit", Exit}, {"bra", Bra},
+                                                                         {"brx", Brx},   {"mma", Mma}, {"wmma", Mma}};
+  for (const auto& [name, kind] : kKinds)
+    if (name == root) return kind;
+  return Other;
+}
+
+}  // namespace
+
+Opcode::Opcode(std::string_view opcode) : text(opcode) {
+  const std::string_view whole = text;
+  for (std::size_t begin = 0, dot = 0; dot != std::string_view::npos; begin = dot + 1) {
+    dot = whole.find('.', begin);
+    parts.push_back(whole.substr(begin, dot - begin));
+  }
+  for (std::size_t k = parts.size(); k-- > 1 && type.bits == 0;) type = type_from_name(parts[k]);
+  kind = kind_of(root());
+  if (kind == Kind::Mma && root() == "wmma" && !has("mma")) kind = Kind::Other;
+  is_param_space =
+      std::any_of(parts.begin(), parts.end(), [](std::string_view p) { return p == "param" || p.starts_with("param::"); });
+  info = classify(*this, false);
+  info_of_addresses = classify(*this, true);
+}
+
+bool Opcode::has(std::string_view part) const { return std::find(parts.begin() + 1, parts.end(), part) != parts.end(); }
+
+const Opcode& OpcodeTable::find(std::string_view text) {
+  if (const int known = index_.find(text); known >= 0) return opcodes_[static_cast<std::size_t>(known)];
+  Opcode& o = opcodes_.emplace_back(text);
+  o.index = static_cast<int>(opcodes_.size()) - 1;
+  index_.insert(o.text, o.index);
+  return o;
 }
 
 }  // namespace regduel::ir::ptx

@@ -1,6 +1,9 @@
 #include "ir/ptx/ptx.h"
 
+#include <algorithm>
 #include <charconv>
+#include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -28,42 +31,64 @@ const Target* target_for(std::string_view name) {
   return best;
 }
 
-}  // namespace
-
-Parsed<Module> parse_ptx(std::string_view text, std::string_view file_name, AbiName abi, ParamCopies param_copies) {
-  auto syntax = ptx::parse_syntax(text, file_name);
-  if (!syntax) return std::unexpected(std::move(syntax.error()));
-  const Target* target = target_for(syntax->target);
-  if (target == nullptr)
-    return std::unexpected(SourceError{std::string(file_name), syntax->target_place.line, syntax->target_place.column,
-                                       fmt::format("unknown target '{}'", syntax->target)});
-  Module module;
-  for (const ptx::FunctionSyntax& f : syntax->functions) {
-    auto function = ptx::lower(f, *target, abi, param_copies, file_name);
-    if (!function) return std::unexpected(std::move(function.error()));
-    module.functions.push_back(std::move(*function));
+// Lines of places in a text, at little cost where they ascend.
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : text_(text) {}
+  std::vector<std::uint32_t> of(std::vector<std::uint32_t> places) {
+    for (std::uint32_t& place : places) {
+      if (place < at_) at_ = 0, line_ = 1;
+      line_ += static_cast<std::uint32_t>(std::count(text_.begin() + at_, text_.begin() + place, '\n'));
+      at_ = place;
+      place = line_;
+    }
+    return places;
   }
-  return module;
+
+ private:
+  std::string_view text_;
+  std::uint32_t at_ = 0, line_ = 1;
+};
+
+// Compilers tell the names of files at the end, behind the lines that are in them.
+void name_source_files(Function& f, const std::map<std::uint64_t, std::string_view>& files) {
+  for (SourceLine& l : f.source_lines) {
+    const std::string_view name = f.symbols[l.file];
+    std::uint64_t number = 0;
+    if (!name.starts_with(ptx::kNamelessFile)) continue;
+    const std::string_view digits = name.substr(ptx::kNamelessFile.size());
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || end != digits.data() + digits.size()) continue;
+    if (const auto it = files.find(number); it != files.end()) l.file = f.symbols.intern(it->second);
+  }
 }
 
-// Linkage stands before the directive of what it belongs to; results in brackets may stand before the name.
-std::set<std::string, std::less<>> weak_functions_of_ptx(std::string_view text) {
-  std::set<std::string, std::less<>> names;
-  const std::vector<ptx::Token> tokens = ptx::tokenize(text);
-  for (std::size_t k = 0; k + 1 < tokens.size(); ++k) {
-    if (!tokens[k].is_directive(".weak")) continue;
-    std::size_t at = k + 1;
-    if (!tokens[at].is_directive(".func")) continue;
-    int depth = 0;
-    for (++at; at < tokens.size(); ++at) {
-      const ptx::Token& t = tokens[at];
-      if (t.is('(')) ++depth;
-      else if (t.is(')')) --depth;
-      else if (depth == 0 && t.kind != ptx::TokenKind::Directive) break;
+}  // namespace
+
+Parsed<PtxModule> parse_ptx(std::string_view text, std::string_view file_name, AbiName abi, ParamCopies param_copies) {
+  ptx::OpcodeTable opcodes;
+  Lines lines(text);
+  PtxModule module;
+  const auto take = [&](const ptx::FunctionSyntax& f, const ptx::ModuleSyntax& m) -> std::optional<SourceError> {
+    const Target* target = target_for(m.target);
+    if (target == nullptr) {
+      const ptx::Place at = ptx::place_in(text, m.target_at);
+      return SourceError{std::string(file_name), at.line, at.column, fmt::format("unknown target '{}'", m.target)};
     }
-    if (at < tokens.size() && tokens[at].kind == ptx::TokenKind::Word) names.emplace(tokens[at].text);
+    auto function = ptx::lower(f, *target, abi, param_copies, file_name, m.files);
+    if (!function) return std::move(function.error());
+    module.functions.push_back(std::move(function->function));
+    module.declarations.push_back(
+        {f.bounds, static_cast<std::uint32_t>(f.local_bytes), lines.of(std::move(function->places)), std::string(m.target), false});
+    return std::nullopt;
+  };
+  auto syntax = ptx::parse_syntax(text, file_name, opcodes, take);
+  if (!syntax) return std::unexpected(std::move(syntax.error()));
+  for (std::size_t k = 0; k < module.functions.size(); ++k) {
+    name_source_files(module.functions[k], syntax->files);
+    module.declarations[k].is_weak = syntax->weak.contains(module.functions[k].name);
   }
-  return names;
+  return module;
 }
 
 }  // namespace regduel::ir

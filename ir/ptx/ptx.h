@@ -1,22 +1,33 @@
 // The reader of PTX. Each .entry and each .func with a body becomes one Function. FORMAT.md, "PTX", defines the translation.
 #pragma once
 
-#include <set>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/source_error.h"
 #include "ir/abi.h"
+#include "ir/launch.h"
 #include "ir/program.h"
 
 namespace regduel::ir {
 
+// What a file says of a function besides its instructions.
+struct PtxDeclarations {
+  LaunchBounds bounds;
+  std::uint32_t local_bytes = 0;     // of its variables in local memory, which are no part of the frame of an allocation
+  std::vector<std::uint32_t> lines;  // of the file, by number of the instruction
+  std::string target;                // as the file has it: "sm_90a"
+  bool is_weak = false;              // declared `.weak`: a linker may put another body in the place of its own
+};
+struct PtxModule : Module {
+  std::vector<PtxDeclarations> declarations;  // by function
+};
+
 // Cost: O(bytes). Never throws on any input. An unknown opcode becomes a named operation; a syntax error is returned with
 // line and column. Calls, arguments and results follow `abi`.
-[[nodiscard]] Parsed<Module> parse_ptx(std::string_view text, std::string_view file_name = "", AbiName abi = AbiName::Cuda,
-                                       ParamCopies param_copies = ParamCopies::Folded);
-
-// The functions that are declared `.weak`: a linker may put another body in the place of theirs. Cost: O(bytes).
-[[nodiscard]] std::set<std::string, std::less<>> weak_functions_of_ptx(std::string_view text);
+[[nodiscard]] Parsed<PtxModule> parse_ptx(std::string_view text, std::string_view file_name = "", AbiName abi = AbiName::Cuda,
+                                          ParamCopies param_copies = ParamCopies::Folded);
 
 }  // namespace regduel::ir

@@ -55,8 +55,8 @@ TEST(PtxError, Names) {
   EXPECT_EQ(error_in_kernel("add.s32 %r1, %r01, 1;"), "t.ptx:2:14: error: the register '%r01' is not declared");
   EXPECT_EQ(error_in_kernel("@%q bra L;"), "t.ptx:2:2: error: the register '%q' is not declared");
   EXPECT_EQ(error_in_kernel("@%r1 bra L;"), "t.ptx:2:2: error: the guard '%r1' is no predicate");
-  EXPECT_EQ(error_in_kernel("bra L;"), "t.ptx:2:5: error: 'L' is not declared");
-  EXPECT_EQ(error_in_kernel("{ L: } bra L;"), "t.ptx:2:12: error: 'L' is not declared");
+  EXPECT_EQ(error_in_kernel("bra L;"), "t.ptx:2:5: error: there is no label 'L' here");
+  EXPECT_EQ(error_in_kernel("{ L: } bra L;"), "t.ptx:2:12: error: there is no label 'L' here");
   EXPECT_EQ(error_in_kernel("ld.u32 %r1, [x];"), "t.ptx:2:14: error: 'x' is not declared");
   EXPECT_EQ(error_in_kernel("call f;"), "t.ptx:2:6: error: 'f' is not declared");
   EXPECT_EQ(error_in_kernel("brx.idx %r1, p;"), "t.ptx:2:14: error: there is no .branchtargets list 'p' here");
@@ -69,9 +69,9 @@ TEST(PtxError, Operands) {
   EXPECT_EQ(error_in_kernel("mov.u32 5, %r1;"), "t.ptx:2:9: error: 'mov.u32': expected a destination register");
   EXPECT_EQ(error_in_kernel("mov.b64 %rd1, {%r1, %rd2};"),
             "t.ptx:2:15: error: 'mov.b64': the pieces together are as wide as the whole");
-  EXPECT_EQ(error_in_kernel("selp.u32 %r1, 1, 2, !%r1;"), "t.ptx:2:21: error: only a predicate is negated");
-  EXPECT_EQ(error_in_kernel("setp.eq.u32 !%p1, %r1, 2;"), "t.ptx:2:13: error: a destination is not negated");
-  EXPECT_EQ(error_in_kernel("add.s32 %r1, (%r1), 2;"), "t.ptx:2:14: error: a list in parentheses belongs to a call");
+  EXPECT_EQ(error_in_kernel("selp.u32 %r1, 1, 2, !%r1;"), "t.ptx:2:22: error: only a predicate is negated");
+  EXPECT_EQ(error_in_kernel("setp.eq.u32 !%p1, %r1, 2;"), "t.ptx:2:14: error: a destination is not negated");
+  EXPECT_EQ(error_in_kernel("add.s32 %r1, (%r1), 2;"), "t.ptx:2:15: error: expected a number, found '%r1'");
   EXPECT_EQ(error_in_kernel("ret 5;"), "t.ptx:2:5: error: 'ret' has no operands");
   EXPECT_EQ(error_in_kernel("call;"), "t.ptx:2:1: error: 'call': expected (results), function, (arguments), prototype");
   EXPECT_EQ(error_in_kernel("bra %r1;"), "t.ptx:2:1: error: 'bra': expected a label");
@@ -226,17 +226,29 @@ TEST(PtxBytes, ShuffledTokens) {
   EXPECT_GT(accepted, 1000);
 }
 
+std::vector<ptx::Token> tokens_of(std::string_view text) {
+  ptx::Lexer lexer(text);
+  std::vector<ptx::Token> tokens;
+  do tokens.push_back(lexer.next());
+  while (tokens.back().kind != ptx::TokenKind::End);
+  return tokens;
+}
+
 TEST(PtxLexer, WordsNumbersAndPlaces) {
-  const auto tokens = ptx::tokenize("a.b::c\n  %tid.x:.reg 1.5e+3 \"s\\\"t\" // end");
+  const std::string_view text = "a.b::c\n  %tid.x:.reg 1.5e+3 \"s\\\"t\" // end";
+  const std::vector<ptx::Token> tokens = tokens_of(text);
   std::vector<std::string> texts;
   for (const ptx::Token& t : tokens) texts.emplace_back(t.text);
   EXPECT_THAT(texts, ElementsAre("a.b::c", "%tid.x", ":", ".reg", "1.5e+3", "s\\\"t", ""));
-  EXPECT_EQ(tokens[1].place.line, 2);
-  EXPECT_EQ(tokens[1].place.column, 3);
+  const ptx::Place place = ptx::place_in(text, static_cast<std::size_t>(tokens[1].text.data() - text.data()));
+  EXPECT_EQ(place.line, 2);
+  EXPECT_EQ(place.column, 3);
   EXPECT_EQ(tokens.back().kind, ptx::TokenKind::End);
-  EXPECT_EQ(ptx::parse_number("0xFFFFFFFFFFFFFFFF"), ~std::uint64_t{0});
-  EXPECT_EQ(ptx::parse_number("09"), std::nullopt);
-  EXPECT_EQ(ptx::parse_number("0x"), std::nullopt);
+  EXPECT_EQ(ptx::parse_number("0xFFFFFFFFFFFFFFFF").value().bits, ~std::uint64_t{0});
+  EXPECT_TRUE(ptx::parse_number("7U").value().is_unsigned);
+  EXPECT_TRUE(ptx::parse_number("0f3F800000").value().is_float);
+  EXPECT_FALSE(ptx::parse_number("09").has_value());
+  EXPECT_FALSE(ptx::parse_number("0x").has_value());
 }
 
 }  // namespace

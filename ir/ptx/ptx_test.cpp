@@ -137,7 +137,7 @@ TEST(Ptx, MovesAreCopiesConstantsAndNamedOperations) {
       ElementsAre("%0 = copy<mov.u32> %1", "%2 = copy<mov.b64> %3", "%4 = copy<mov.pred> %5", "%4 = mov.pred !%5",
                   "%4 = const<mov.pred> -1 !remat", "%6 = const<mov.f32> 1 !remat", "%2 = const<mov.u64> \"buffer\" !remat",
                   "%2 = mov.u64 \"buffer\", 8 !remat", "%0 = mov.u32 \"%tid.x\" !remat", "%2 = mov.u64 \"%clock64\" !read",
-                  "%0 = mov.u32 \"WARP_SZ\" !remat", "@%4 %0 = const<mov.u32> 7", "@!%4 %0 = copy<mov.u32> %1", "ret"));
+                  "%0 = const<mov.u32> 32 !remat", "@%4 %0 = const<mov.u32> 7", "@!%4 %0 = copy<mov.u32> %1", "ret"));
 }
 
 TEST(Ptx, PackAndUnpack) {
@@ -466,14 +466,16 @@ TEST(Ptx, RegisterParameters) {
 }
 
 TEST(Ptx, KnowsWeakFunctions) {
-  const auto names = weak_functions_of_ptx(R"(
+  const auto module = parse_ptx(R"(
 .weak .func first() { }
 .visible .func second() { }
 .weak .global .u32 third;
 .weak .func (.param .b32 result) fourth(.param .b32 a) { }
-.weak .func .attribute(.unified(1, 2)) fifth;
 )");
-  EXPECT_EQ(names, (std::set<std::string, std::less<>>{"first", "fourth", "fifth"}));
+  ASSERT_TRUE(module.has_value());
+  std::vector<bool> are_weak;
+  for (const PtxDeclarations& d : module->declarations) are_weak.push_back(d.is_weak);
+  EXPECT_EQ(are_weak, (std::vector<bool>{true, false, true}));
 }
 
 }  // namespace

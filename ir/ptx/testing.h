@@ -27,7 +27,7 @@ inline std::string faults(const Function& f) {
 }
 
 // With the calls of `abi seed`, unless another is asked for.
-inline Module read(std::string_view text, AbiName abi = AbiName::Seed) {
+inline PtxModule read(std::string_view text, AbiName abi = AbiName::Seed) {
   auto m = parse_ptx(text, "t.ptx", abi);
   EXPECT_TRUE(m.has_value()) << (m ? "" : to_string(m.error())) << '\n' << text;
   if (!m) return {};

@@ -1,14 +1,12 @@
-// A cursor over the tokens of a PTX file, for the parser in syntax.cpp. The reader keeps the first error; a function that returns
-// false has recorded one.
+// A cursor over the tokens of a PTX file, for the parser (parser.h), with constant expressions. The reader keeps the first error; a function
+// that returns false has recorded one.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,66 +17,78 @@ namespace regduel::ir::ptx {
 
 class TokenReader {
  public:
-  TokenReader(std::string_view text, std::string_view file_name) : file_(file_name), tokens_(tokenize(text)) {}
+  TokenReader(std::string_view text, std::string_view file_name)
+      : text_(text), file_(file_name), lexer_(text), token_(lexer_.next()), after_(lexer_.next()) {}
 
   [[nodiscard]] bool failed() const { return error_.has_value(); }
   // Requires failed().
   [[nodiscard]] const SourceError& error() const { return *error_; }
-  bool fail(Place p, std::string message) {
-    if (!error_) error_ = SourceError{std::string(file_), p.line, p.column, std::move(message)};
+  bool fail(SourceError error) {
+    if (!error_) error_ = std::move(error);
     return false;
   }
-  [[nodiscard]] const Token& tok(std::size_t k = 0) const { return tokens_[std::min(at_ + k, tokens_.size() - 1)]; }
-  void next() { at_ = std::min(at_ + 1, tokens_.size() - 1); }
-  static std::string shown(const Token& t) {
-    if (t.kind == TokenKind::End) return "the end of the file";
-    if (t.kind == TokenKind::String) return "a string";
-    if (t.kind == TokenKind::Bad && t.text.starts_with('"')) return "a string without its end";
-    if (t.kind == TokenKind::Bad && t.text.size() > 1) return "a comment without its end";
-    if (t.kind == TokenKind::Bad && (t.text[0] < ' ' || t.text[0] > '~'))
-      return fmt::format("the byte 0x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(t.text[0])));
-    return fmt::format("'{}'", t.text);
+  bool fail(std::uint32_t offset, std::string message) {
+    if (!error_) {
+      const Place p = place_in(text_, offset);
+      error_ = SourceError{std::string(file_), p.line, p.column, std::move(message)};
+    }
+    return false;
   }
-  bool expected(std::string_view what) { return fail(tok().place, fmt::format("expected {}, found {}", what, shown(tok()))); }
+  bool fail(const Token& at, std::string message) { return fail(offset(at), std::move(message)); }
+  bool expected(std::string_view what) { return fail(token_, fmt::format("expected {}, found {}", what, shown(token_))); }
+  static std::string shown(const Token& t);
+
+  [[nodiscard]] std::string_view text() const { return text_; }
+  [[nodiscard]] const Token& tok() const { return token_; }
+  [[nodiscard]] const Token& tok_after() const { return after_; }
+  [[nodiscard]] std::uint32_t offset(const Token& t) const { return static_cast<std::uint32_t>(t.text.data() - text_.data()); }
+  void next() {
+    token_ = after_;
+    after_ = lexer_.next();
+  }
+  [[nodiscard]] bool at_end() const { return token_.kind == TokenKind::End || token_.kind == TokenKind::Bad; }
   bool accept(char c) {
-    if (!tok().is(c)) return false;
+    if (!token_.is(c)) return false;
     next();
     return true;
   }
   bool expect(char c) { return accept(c) || expected(fmt::format("'{}'", c)); }
-  std::optional<std::uint64_t> number(std::string_view what) {
-    if (tok().kind != TokenKind::Number) return expected(what), std::nullopt;
-    const auto value = parse_number(tok().text);
-    if (!value) return fail(tok().place, fmt::format("'{}' is no number of at most 64 bits", tok().text)), std::nullopt;
-    next();
-    return value;
+  // A literal, not an expression.
+  std::optional<std::uint64_t> number(std::string_view what);
+
+  // An expression of numbers as in C, with 64-bit integers, `.s64` and `.u64` as types that a value is cast to, and WARP_SZ.
+  bool constant(Number& result) { return conditional(result, 0); }
+  // A number, or a constant with a sign or parentheses before it: what a `+` may stand behind.
+  [[nodiscard]] bool begins_constant() const {
+    return token_.kind == TokenKind::Number || token_.is('(') || token_.is('-') || token_.is('+') || token_.is('~') ||
+           token_.is('!');
   }
-  void skip_line() { skip_line(tok().place.line); }
-  void skip_line(int line) {
-    while (tok().kind != TokenKind::End && tok().kind != TokenKind::Bad && tok().place.line == line) next();
-  }
+  // The rest of an expression that begins with this value.
+  bool constant_from(Number& result) { return binary(result, 0, 0) && conditional_rest(result, 0); }
+  // Any number of "+ N" and "- N", "+-N" too, N being a constant without a weaker operator.
+  bool offsets(std::uint64_t& sum);
+
+  // Up to the end of the line on which `first` stands.
+  void skip_line(const Token& first);
   // Skips a bracket, its matching closing one, and all tokens between them.
-  bool skip_group(char open, char close) {
-    const Token opening = tok();
-    for (std::size_t depth = 0;; next()) {
-      if (tok().kind == TokenKind::Bad) return expected("a token");
-      if (tok().kind == TokenKind::End) return fail(opening.place, fmt::format("'{}' has no '{}'", open, close));
-      if (tok().is(open)) ++depth;
-      if (tok().is(close) && --depth == 0) return next(), true;
-    }
-  }
-  bool skip_to_semicolon() {
-    while (!tok().is(';')) {
-      if (tok().kind == TokenKind::End || tok().kind == TokenKind::Bad) return expected("';'");
-      next();
-    }
-    return next(), true;
-  }
+  bool skip_group(char open, char close);
+  bool skip_to_semicolon();
 
  private:
+  static constexpr int kMaxNesting = 200;
+
+  bool conditional(Number& result, int depth);
+  bool conditional_rest(Number& result, int depth);
+  bool binary(Number& left, int least, int depth);
+  bool unary(Number& result, int depth);
+  // The binary operator at hand and how tightly it binds, 0 = none; its length is 1 or 2 tokens.
+  [[nodiscard]] std::pair<int, char> binary_operator() const;
+  bool apply(char op, Number& left, const Number& right, const Token& at);
+
+  std::string_view text_;
   std::string_view file_;
-  std::vector<Token> tokens_;
-  std::size_t at_ = 0;
+  Lexer lexer_;
+  Token token_, after_;
   std::optional<SourceError> error_;
 };
 

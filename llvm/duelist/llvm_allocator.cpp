@@ -8,6 +8,7 @@
 
 #include "duel/exec/words.h"
 #include "llvm/judge/own_run.h"
+#include "llvm/judge/width.h"
 #include "llvm/mapping/map_pair.h"
 #include "llvm/random/mir_program.h"
 
@@ -48,7 +49,7 @@ std::string slug(std::string_view words) {
   return out;
 }
 
-// What stands behind `mark` up to `end`; "" where there is none.
+// The text behind `mark` up to `end`; "" where there is none.
 std::string_view behind(std::string_view text, std::string_view mark, std::string_view end) {
   const std::size_t at = text.find(mark);
   if (at == std::string_view::npos) return "";
@@ -122,7 +123,10 @@ std::expected<ir::Allocation, AllocFailure> LlvmAllocator::read_answer(const std
     if (!mapped)
       return std::unexpected(AllocFailure{AllocFailure::Kind::Unsupported,
                                           fmt::format("the mapping: {}: {}", mapped.error().kind, mapped.error().message)});
-    auto run = own_run(std::make_shared<RirPair>(std::move(*mapped)), tables);
+    const auto pair = std::make_shared<const RirPair>(std::move(*mapped));
+    if (const auto narrow = judge_width(*tables, pair->cut_before, pair->cut_after); !narrow.empty())
+      return std::unexpected(AllocFailure{AllocFailure::Kind::Broken, narrow[0].message + ": " + narrow[0].after, "width"});
+    auto run = own_run(pair, tables);
     if (!run) return std::unexpected(AllocFailure{AllocFailure::Kind::Broken, run.error().message, "mapping"});
     allocation.runs.push_back(std::move(*run));
   }

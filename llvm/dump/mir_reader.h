@@ -2,7 +2,7 @@
 // info, a body.
 //
 // LLVM's own reader makes tables of all names of the target anew for each file, which takes six times as long as to allocate a small function. These
-// are kept here. What both read is compared by llvm/duelist/llvm_allocator_test.cpp. Only with LLVM 19, whose interfaces these are.
+// are kept here. A test compares their results: llvm/duelist/llvm_allocator_test.cpp. Only with LLVM 19, whose interfaces these are.
 #pragma once
 
 #include <map>

@@ -100,7 +100,7 @@ class DumpPass : public MachineFunctionPass {
             }
       }
   }
-  // What an identity copy has become keeps its number, to which the machine verifier objects.
+  // A KILL that was an identity copy keeps its number, to which the machine verifier objects.
   static void take_numbers_from_kills(MachineFunction& mf) {
     for (auto& b : mf)
       for (auto& mi : b.instrs())
@@ -159,7 +159,7 @@ class DumpingPassManager : public legacy::PassManager {
     const auto it = writer_ ? watched.find(pass) : watched.end();
     if (it == watched.end()) {
       legacy::PassManager::add(p);
-      // What these leave behind makes later passes crash.
+      // Later passes crash on functions that these leave behind.
       if (verify_ && (pass == "Register Coalescer" || pass == "Machine Instruction Scheduler"))
         legacy::PassManager::add(new VerifyPass("after " + pass.str()));
       return;

@@ -12,7 +12,7 @@
 // With -before FILE.mir the input is what became of FILE.mir, whose instructions carry the same debug-instr-numbers: both are only written down.
 //
 // Without --dump this is llc: no pass of ours is added. Code generation with and without is compared by llvm-trial.
-// It holds no rule of judging: what of this is an allocation, and whether it is right, is for llvm/mapping to say.
+// The program holds no rule of judging: llvm/mapping says which of this is an allocation, and the judges whether it is right.
 #include <cstdio>
 #include <cstdlib>
 #include <map>

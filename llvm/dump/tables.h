@@ -26,14 +26,14 @@ struct Piece {
   unsigned atom, offset, bits;
 };
 
-// What the tables at the end of the file name; registers and classes that no dump mentions are left out.
+// The tables at the end of the file; registers and classes that no dump mentions are left out.
 class Tables {
  public:
   void start(const MachineFunction& function) {
     const TargetRegisterInfo* now = function.getSubtarget().getRegisterInfo();
     if (tri_ == nullptr) find_atoms(*(tri_ = now));
   }
-  // What earlier dumps named.
+  // Registers and classes that earlier dumps named.
   void forget_names() { registers_.clear(), subs_.clear(), classes_.clear(), masks_.clear(); }
   std::string name(MCRegister r) {
     if (!r.isValid()) return "";

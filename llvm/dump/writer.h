@@ -26,7 +26,7 @@ namespace regduel_dump {
 
 using namespace llvm;
 
-// What is known of the function that is being allocated, from its first allocation run on.
+// Facts of the function that is being allocated, from its first allocation run on.
 struct Origins {
   struct Segment {
     SlotIndex begin, end;

@@ -1,9 +1,12 @@
 #include "llvm/judge/judge_pair.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <memory>
 
 #include "llvm/judge/own_run.h"
+#include "llvm/judge/width.h"
 
 namespace regduel::llvm {
 namespace {
@@ -31,6 +34,10 @@ Verdict judge_pair(const Tables& tables, const DumpPair& pair, bool keep_rir) {
     const std::shared_ptr<const Tables> shared(std::shared_ptr<void>(), &tables);  // which outlive the verdict's words
     if (const auto run = own_run(rir, shared)) judge_run(*run, MirWords(rir, shared), v);
     else v.refusal = run.error();
+    if (auto narrow = judge_width(tables, rir->cut_before, rir->cut_after); !v.refusal && !narrow.empty()) {
+      v.verdict = oracles::Verdict::Fail;
+      std::ranges::move(narrow, std::back_inserter(v.findings));
+    }
     if (keep_rir || !v.findings.empty() || v.refusal)
       v.before_rir = std::move(rir->before), v.after_rir = std::move(rir->after), v.target_json = std::move(rir->target);
   }

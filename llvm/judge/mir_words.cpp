@@ -4,16 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "llvm/mapping/cut.h"
+
 namespace regduel::llvm {
 
 const Site* MirWords::site(ir::InstId id) const {
   const auto it = id.is_valid() ? pair_->sites.find(static_cast<int>(id.value)) : pair_->sites.end();
   return it == pair_->sites.end() ? nullptr : &it->second;
-}
-
-int MirWords::machine_block(int b) const {
-  while (b > 0 && pair_->cut_before.blocks[b].number >= (1 << 24)) --b;
-  return pair_->cut_before.blocks[b].number;
 }
 
 std::string MirWords::before(const Site& s) const {
@@ -29,7 +26,7 @@ std::string MirWords::after(const Site& s) const {
 
 std::string MirWords::place(const Site& s) const {
   const std::string text = !after(s).empty() ? after(s) : !before(s).empty() ? before(s) : s.what;
-  return s.block < 0 ? text : fmt::format("bb.{}: {}", machine_block(s.block), text);
+  return s.block < 0 ? text : fmt::format("bb.{}: {}", machine_block(pair_->cut_before, s.block), text);
 }
 
 std::string MirWords::in_mir(const std::string& message) const {
@@ -59,7 +56,7 @@ std::string MirWords::in_mir(const std::string& message) const {
 MirFinding MirWords::translate(const oracles::Finding& f) const {
   MirFinding m{.judge = f.judge, .category = f.category, .message = in_mir(f.message)};
   if (const Site* s = site(f.inst)) {
-    m.block = s->block >= 0 ? machine_block(s->block) : -1;
+    m.block = s->block >= 0 ? machine_block(pair_->cut_before, s->block) : -1;
     m.before = before(*s), m.after = after(*s);
     if (m.before.empty() && m.after.empty()) m.after = s->what;
   }

@@ -10,7 +10,7 @@
 
 namespace regduel::llvm {
 
-// What one judge holds against an allocation.
+// An objection of one judge to an allocation.
 struct MirFinding {
   std::string judge = {}, category = {};
   int block = -1;                       // number of the machine basic block; -1 = the function as a whole
@@ -32,8 +32,6 @@ class MirWords final : public ir::OwnWords {
 
  private:
   [[nodiscard]] const Site* site(ir::InstId id) const;
-  // Blocks were cut: a piece belongs to the last whole block before it.
-  [[nodiscard]] int machine_block(int b) const;
   [[nodiscard]] std::string before(const Site& s) const;
   [[nodiscard]] std::string after(const Site& s) const;
   [[nodiscard]] std::string place(const Site& s) const;

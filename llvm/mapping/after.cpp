@@ -46,7 +46,7 @@ class AfterMapper {
     const auto it = after_.substitutions.find(i.num);
     return it != after_.substitutions.end() && at_.contains(it->second) ? it->second : 0;
   }
-  // What a copy to itself has become.
+  // A copy to itself leaves one of these.
   bool is_dropped(const Inst& i) const { return i.op == "KILL" || i.op == "IMPLICIT_DEF"; }
   bool is_new_slot(int fi) const { return !before_.slots.contains(fi); }
   std::optional<int> new_slot(const Inst& i) const {
@@ -111,7 +111,7 @@ class AfterMapper {
     flush(static_cast<int>(groups.size()));
   }
 
-  // What stands before group k and was not met is gone.
+  // Originals before group k that were not met are deleted.
   void flush(int k) {
     for (; next_ < k; ++next_) {
       const Group& g = groups_[block_][next_];

@@ -125,7 +125,7 @@ class BeforeMapper {
     return kill(lanes, false, o.vreg < 0);
   }
 
-  // What was in these lanes is no more.
+  // The old values of these lanes are gone.
   std::vector<RirInst> kill(const Lanes& lanes, bool destroys, bool even_if_undefined = false) {
     RirInst i{.id = extra(), .kind = RirKind::Copy, .op = "copy", .kills = true, .destroys = destroys};
     for (const Lane l : lanes) {

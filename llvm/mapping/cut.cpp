@@ -91,4 +91,9 @@ Dump cut_blocks(Dump dump) {
   return dump;
 }
 
+int machine_block(const Dump& cut, int b) {
+  while (b > 0 && cut.blocks[b].number >= kBehindBranch) --b;
+  return cut.blocks[b].number;
+}
+
 }  // namespace regduel::llvm

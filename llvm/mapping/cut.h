@@ -10,5 +10,7 @@ namespace regduel::llvm {
 // The pieces are numbered by the instruction behind which they begin, so that those of before and after have the same numbers.
 // Throws Refusal: an exceptional edge without a call, a branch without a number.
 [[nodiscard]] Dump cut_blocks(Dump dump);
+// The number of the machine basic block that block b of a cut dump is, or is a piece of.
+[[nodiscard]] int machine_block(const Dump& cut, int b);
 
 }  // namespace regduel::llvm

@@ -43,7 +43,7 @@ TEST(CutBlocks, EachConditionalBranchEndsABlock) {
   EXPECT_EQ(d.blocks[1].insts[0].num, 2);
 }
 
-// What an allocator puts behind a branch is then on the way that falls through alone.
+// Code that an allocator puts behind a branch is then on the way that falls through alone.
 TEST(CutBlocks, BeforeAndAfterAreCutAlike) {
   const Dump before =
       cut_blocks(function({{0, false, {1, 2}, {}, {inst(1, "JCC", "t", {2})}}, {1, false, {}, {}, {}}, {2, false, {}, {}, {}}}));

@@ -7,7 +7,7 @@
 //            was folded into memory is unfolded: refilled into a fictional unit before, spilled from there behind. Which vreg a stack slot
 //            is the home of, and whose value a remat computes, LLVM has said (JSON.md).
 //
-// What RIR cannot carry is refused with its kind; nothing is guessed. Not judged: reserved registers, the widths of copies and spills,
+// A function that RIR cannot carry is refused with its kind; nothing is guessed. Not judged: reserved registers, the widths of copies and spills,
 // which class a register is in (the machine verifier sees that), masked lanes (EXEC), and what later passes do.
 // Tested by map_pair_test.cpp on corpus/llvm/json.
 #pragma once

@@ -187,7 +187,7 @@ TEST(MapPair, WhatNothingReadsMayBeDeleted) {
   EXPECT_EQ(verdict(before(R"({"p": "RCX"})"), after), "pass");
   EXPECT_EQ(mapped(before(R"({"p": "RCX"})"), after).counts.dead, 2);
   EXPECT_THAT(verdict(before(R"({"v": 1})"), after), HasSubstr("deleted"));
-  // What has an effect is no dead definition.
+  // An instruction with an effect is no dead definition.
   const Text call{R"("GR64")", inst(1, "LOAD", "lo", R"({"v": 0, "d": true})") + "," + inst(3, "RET", "te", R"({"p": "RCX"})")};
   EXPECT_EQ(verdict(call, after), "fail");
 }

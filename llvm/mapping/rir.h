@@ -46,7 +46,7 @@ struct RirInst {
   [[nodiscard]] bool is_rematerialisable() const { return flags.find("!remat") != std::string::npos; }
 };
 
-// What one instruction of MIR is in RIR.
+// The instructions of RIR that one instruction of MIR becomes.
 struct Group {
   const Inst* source = nullptr;  // null: of the mapping's own making
   int block = 0, index = 0;      // of the source
@@ -60,7 +60,7 @@ using NameOf = std::function<std::string(const RirOperand&)>;
 // One line; attributes are printed where they are asked for.
 [[nodiscard]] std::string print(const RirInst& i, const NameOf& name, bool with_attributes);
 [[nodiscard]] std::string deleted(const RirInst& i);
-// What an instruction says besides the registers that are seen.
+// The words of an instruction besides the registers that are seen.
 [[nodiscard]] std::string text_of(const Inst& i, const Dump& dump, const Cells& cells, const Tables& tables);
 // Is there in no form of RIR: debug and frame information, labels, heads of bundles.
 [[nodiscard]] bool is_no_code(const Inst& i);

@@ -10,7 +10,7 @@
 
 namespace regduel::llvm {
 
-// What the allocator did, read off the two dumps.
+// The work of the allocator, read off the two dumps.
 struct Counts {
   int originals = 0, spills = 0, refills = 0, folds = 0, copies = 0, remats = 0, copies_deleted = 0;
   int dead = 0;  // originals that nothing read, and that are gone

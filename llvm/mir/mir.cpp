@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// What is wrong with the form; caught in read_dump_file.
+// An error of form, caught in read_dump_file.
 struct BadForm {
   std::string message;
 };

@@ -223,7 +223,7 @@ class Maker {
     std::ranges::move(writes, std::back_inserter(*here_));
   }
 
-  // What is live into the entry is defined there, whole.
+  // Each value that is live into the entry is defined there, whole.
   void define_at_entry() {
     std::vector<MirOperation> some;
     const auto live = live_in(out_);

@@ -25,7 +25,6 @@ using ir::Op;
 using ir::Operand;
 using ir::Role;
 
-constexpr std::string_view kName = "calls";
 constexpr std::size_t kUnits = std::size_t{ir::kNumFiles} * ir::kMaxUnits;
 using Units = std::bitset<kUnits>;
 using Bytes = std::set<std::uint64_t>;  // of shared memory, by words of four
@@ -216,8 +215,8 @@ class File {
   }
 
   [[nodiscard]] JudgeResult judge(std::size_t k) const {
-    if (!bodies_[k]) return without_verdict(kName, Verdict::Skipped, "there is no allocation");
-    Collector out(kName);
+    if (!bodies_[k]) return without_verdict(kCalls, Verdict::Skipped, "there is no allocation");
+    Collector out(kCalls);
     const Body& body = *bodies_[k];
     each_call(k, [&](const Inst& call, std::size_t callee) {
       const Effects& effects = effects_[callee];
@@ -273,6 +272,43 @@ bool has_calls_inside(std::span<const FunctionOfFile> file) {
   return std::ranges::any_of(file, [&](const FunctionOfFile& f) {
     return std::ranges::any_of(f.before->insts,
                                [&](const Inst& i) { return i.op == Op::Call && names.contains(callee_name(*f.before, i)); });
+  });
+}
+
+std::vector<ir::PReg> may_write(const Function& before, const ir::Target& target) {
+  ir::PerFile<bool> has = {};
+  has[ir::index(ir::RegFile::R)] = true;  // what goes to memory from another file takes a register of R
+  for (const ir::VReg& v : before.vregs) has[ir::index(v.file())] = true;
+  for (const Operand& op : before.operands)
+    if (op.role == Role::Clobber) has[ir::index(op.preg().file)] = true;
+  Units kept;
+  for (const ir::PReg r : preserved_units(before, target)) each_unit(r, [&](std::size_t u) { kept.set(u); });
+  for (const ir::VReg& v : before.vregs)
+    if (v.is_architectural() && v.fixed.is_valid()) each_unit(v.fixed, [&](std::size_t u) { kept.set(u); });
+  std::vector<ir::PReg> units;
+  for (const ir::RegFile file : ir::kAllFiles)
+    for (int u = 0; has[ir::index(file)] && u < target.units[ir::index(file)]; ++u)
+      if (!kept[unit_of(file, u)] && !target.is_reserved(file, u)) units.push_back({file, 1, static_cast<std::uint16_t>(u)});
+  return units;
+}
+
+bool lists_what_callees_may_write(std::span<const FunctionOfFile> file) {
+  std::map<std::string_view, Units> written;
+  for (const FunctionOfFile& f : file)
+    for (const ir::PReg r : may_write(*f.before, *f.target)) each_unit(r, [&](std::size_t u) { written[f.before->name].set(u); });
+  return std::ranges::all_of(file, [&](const FunctionOfFile& f) {
+    return std::ranges::all_of(f.before->insts, [&](const Inst& i) {
+      const auto callee = i.op == Op::Call ? written.find(callee_name(*f.before, i)) : written.end();
+      if (callee == written.end()) return true;
+      Units lacking = callee->second;
+      for (const ir::VReg& v : f.before->vregs)
+        if (v.is_architectural() && v.fixed.is_valid()) each_unit(v.fixed, [&](std::size_t u) { lacking.reset(u); });
+      for (const Operand& op : f.before->operands_of(i)) {
+        const ir::PReg r = op.role == Role::Clobber ? op.preg() : op.is_vreg() && op.writes() ? f.before->fixed_of(op) : ir::PReg();
+        if (r.is_valid()) each_unit(r, [&](std::size_t u) { lacking.reset(u); });
+      }
+      return lacking.none();
+    });
   });
 }
 

@@ -28,6 +28,8 @@
 
 namespace regduel::oracles {
 
+inline constexpr std::string_view kCalls = "calls";  // the name of the judge
+
 struct FunctionOfFile {
   const ir::Function* before = nullptr;  // with the clobbers under which it was allocated
   const ir::Function* after = nullptr;   // null = there is no allocation of it: its callers' lists stand
@@ -40,6 +42,13 @@ struct FunctionOfFile {
 
 // True if some function calls another one of the file, or itself.
 [[nodiscard]] bool has_calls_inside(std::span<const FunctionOfFile> file);
+
+// True if each call inside lists, as defs or clobbers, what its callee may write as far as the callee's declarations and ABI go: the
+// units of file R and of each file of its vregs and clobbers that it does not preserve, and those of its own callees. Where a call
+// lists less, no allocator that sees one function at a time can make the file right.
+[[nodiscard]] bool lists_what_callees_may_write(std::span<const FunctionOfFile> file);
+// The units, one by one in ascending order, that a body of this function may write in that sense, without those of its callees.
+[[nodiscard]] std::vector<ir::PReg> may_write(const ir::Function& before, const ir::Target& target);
 
 // One result a function, in their order: of judge "calls"; findings are in the function that calls. A function without an allocation
 // is skipped. Cost: O(size) and, where a callee writes what the list of a call does not have, passes x blocks x units.

@@ -73,7 +73,7 @@ class Constraints {
                   ? fmt::format("was fixed to {}", ir::to_string(before_, before_.fixed_of(want[k])))
                   : "was not fixed");
       const VReg &b_root = before_.vreg(before_.root(want[k].vreg())), &a_root = after_.vreg(after_.root(have[k].vreg()));
-      if (a_root.cls != b_root.cls || a_root.units() != b_root.units())
+      if (a_root.cls != b_root.cls || a_root.bytes() != b_root.bytes())
         fault(fmt::format("%{} is of another class or size than %{} before", have[k].vreg().value, want[k].vreg().value));
       else if (a_root.alignment() < b_root.alignment())
         fault(fmt::format("%{} is aligned to {} units, %{} before to {}", have[k].vreg().value, a_root.alignment(),

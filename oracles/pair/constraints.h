@@ -5,7 +5,7 @@
 //   declaration   of a vreg of the program before: class, type, width, alignment, flags, alias, fixed register. Names and hints bind
 //                 nobody
 //   operand       of each instruction that is in both: early-clobber, tie and fixed register as before; its root of the same class
-//                 and size, and aligned at least as much
+//                 and width, and aligned at least as much
 //   demand        no instruction demands more of a file than before
 //   given-up      a device function gives up the registers that it gave up before
 //

@@ -56,6 +56,20 @@ TEST(Constraints, AnotherVregIsAsMuchAligned) {
   EXPECT_THAT(found("%2, %3, %4 !write", "%2, %3, %3 !write"), ElementsAre());
 }
 
+// Both take one unit.
+TEST(Constraints, AnotherVregHasTheSameWidth) {
+  const std::string text =
+      "func @f kernel target sm_90 threads 32\n  vreg %0 R b16\n  vreg %1 R b32\n  vreg %2 R f32\n  block b0\n"
+      "    #0 %0, %1, %2 = a\n    #1 use %1 !write\n    #2 exit\n";
+  const ir::Function before = testing::parse_function(text);
+  const auto with = [&](const std::string& vreg) {
+    const ir::Function after = testing::parse_function(testing::edit(text, "use %1", "use " + vreg));
+    return testing::categories(judge_constraints(before, after, *ir::find_target("sm_90")));
+  };
+  EXPECT_THAT(with("%0"), ElementsAre("operand-constraint"));
+  EXPECT_THAT(with("%2"), ElementsAre());
+}
+
 TEST(Constraints, NoInstructionDemandsMore) {
   EXPECT_THAT(found("use %0, %0, %0", "use %0, %2, %0"), ElementsAre("operand-demand"));
 }

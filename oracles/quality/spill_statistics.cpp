@@ -120,9 +120,9 @@ std::string report_lines(const SpillStatistics& s) {
       s.local_own_load_bytes, s.own_size);
 }
 
-std::string function_properties(std::string_view function, const SpillStatistics& s) {
+std::string function_properties(std::string_view function, const SpillStatistics& s, std::int64_t stack_bytes) {
   return fmt::format("Function properties for {}\n    {} bytes stack frame, {} bytes spill stores, {} bytes spill loads", function,
-                     s.frame_local_size, s.local_spill_bytes, s.local_refill_bytes);
+                     stack_bytes, s.local_spill_bytes, s.local_refill_bytes);
 }
 
 std::optional<std::string> spill_warning(std::string_view function, const SpillStatistics& s) {

@@ -71,8 +71,9 @@ inline constexpr std::array<std::pair<std::string_view, std::int64_t SpillStatis
 // Two lines, each with its end. The latency is *saturated* where it is no number.
 [[nodiscard]] std::string report_lines(const SpillStatistics& s);
 
-// Two lines without the end of the second: as ptxas -v has them behind "ptxas info    : ". Spill bytes are those of local memory.
-[[nodiscard]] std::string function_properties(std::string_view function, const SpillStatistics& s);
+// Two lines without the end of the second: as ptxas -v has them behind "ptxas info    : ". Spill bytes are those of local memory; the
+// stack has the local variables of the program as well.
+[[nodiscard]] std::string function_properties(std::string_view function, const SpillStatistics& s, std::int64_t stack_bytes);
 
 // The text of --warn-on-spills; nullopt where nothing is spilled to local memory. ptxas 13.0.88 is silent about some device
 // functions that it lists with spill bytes and a frame of 0 bytes; here each function with such bytes is named, as the source says.

@@ -48,6 +48,29 @@ TEST_F(PairListTest, ANameThatIsOneOfManyFindsEachOfThem) {
   EXPECT_THAT(found(maybe_undefined, kTop), ElementsAre(Pair(x, y), Pair(y, x)));
 }
 
+// What the index finds is what the leaves of all pairs say, or less by pairs that satisfy nothing; and all that satisfies.
+TEST_F(PairListTest, ManySearchesOfManyPairsFindWhatSatisfies) {
+  const Value many = values.add_leaves(ValueKind::Def, 1, 60), bottom = kBottom;
+  for (Value v = many; v < many + 60; ++v) list.add(values, v, many + 59 - (v - many));
+  list.add(values, gate, gate);
+  list.add(values, bottom, many);
+  list.add(values, many + 3, bottom);
+  const Value set = values.one_of({many + 3, many + 7, x}), gates = values.one_of({gate, many + 7});
+  for (int round = 0; round < 20; ++round) {
+    EXPECT_THAT(found(set, kTop),
+                ::testing::IsSupersetOf({Pair(many + 3, many + 56), Pair(many + 3, bottom), Pair(many + 7, many + 52)}));
+    EXPECT_LE(found(set, kTop).size(), 5u) << "and what shares a leaf with them";
+    EXPECT_THAT(found(kTop, set), ::testing::IsSupersetOf({Pair(many + 56, many + 3), Pair(many + 52, many + 7)}));
+    EXPECT_THAT(found(set, many + 52), ElementsAre(Pair(many + 7, many + 52)));
+    EXPECT_THAT(found(many + 7, many + 53), ElementsAre());
+    EXPECT_THAT(found(gates, kTop), Contains(Pair(gate, gate)));
+    EXPECT_THAT(found(kTop, kTop), ::testing::SizeIs(63));
+  }
+  list.clear();
+  list.add(values, y, x);
+  for (int round = 0; round < 20; ++round) EXPECT_THAT(found(values.one_of({many + 3, y}), kTop), ElementsAre(Pair(y, x)));
+}
+
 TEST_F(PairListTest, GatesAndWordsAreFoundByTheirLeaves) {
   const Value word = values.word({values.byte(x, 1), values.byte(x, 0), values.byte(x, 2), values.byte(x, 3)});
   list.add(values, gate, y);

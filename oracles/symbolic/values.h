@@ -166,6 +166,12 @@ class Values {
   [[nodiscard]] bool is_plain(Value v) const { return v != kBottom && nodes_[v].kind != ValueKind::Word && is_settled(v); }
   // Without gates and sets: of two such values, each satisfies itself alone.
   [[nodiscard]] bool is_settled(Value v) const { return (nodes_[v].flags & (kMaybeUndefined | kGated | kSeen)) == 0; }
+  // A leaf, or a piece of one: as a word or byte it satisfies those names alone that are it, that are a set with it, or that are made of
+  // pieces, gates or cut values. Not true of Bottom and Top.
+  [[nodiscard]] bool is_told_apart(Value v) const {
+    const ValueKind kind = nodes_[v].kind;
+    return (is_atom(v) || kind == ValueKind::Byte || kind == ValueKind::Bit) && !is_cut(v) && is_settled(v);
+  }
   // Unsatisfiable, or a byte of it.
   [[nodiscard]] bool is_unsatisfiable(Value v) const {
     return v == kUnsatisfiable || (nodes_[v].kind == ValueKind::Byte && nodes_[v].a == kUnsatisfiable);

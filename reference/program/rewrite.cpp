@@ -5,6 +5,7 @@
 
 #include "base/check_macro.h"
 #include "base/planted.h"
+#include "reference/spill/shared_slots.h"
 
 namespace regduel::reference {
 namespace {
@@ -21,6 +22,7 @@ class Rewriter {
     out_.reserve(code.insts.size(), std::max(code.refs.size(), f_.operands.size()));
     next_id_ = f_.next_inst_id().value;
     slot_of_.assign(plan.slots.size(), kNoSlot);
+    if (ir::may(fuel, "share-slot")) shared_ = shared_slots(code, plan, is_dead);
   }
 
   ir::Allocation run() {
@@ -108,6 +110,7 @@ class Rewriter {
   }
   ir::SlotId slot(std::uint32_t decided) {
     REGDUEL_CHECK(decided < slot_of_.size(), "a value without a slot in @" + f_.name);
+    if (!shared_.empty()) decided = shared_[decided];
     if (slot_of_[decided] == kNoSlot) slot_of_[decided] = new_slot(plan_.slots[decided].bytes);
     return ir::SlotId(slot_of_[decided]);
   }
@@ -264,6 +267,7 @@ class Rewriter {
   ir::Function out_;
   ir::Claims claims_;
   std::uint32_t next_id_ = 0;
+  std::vector<std::uint32_t> shared_;  // by slot of the plan, the slot that it becomes; empty = itself
   std::vector<std::uint32_t> slot_of_;
   std::vector<ir::PReg> saved_;
   std::vector<std::uint32_t> saved_slot_;

@@ -2,7 +2,7 @@
 //
 // Contract: FORMAT.md "Allocated programs". Copies within one register are deleted; edge blocks without copies are left out;
 // in a device function the callee-saved registers that are used or clobbered are saved at the entry and restored before each
-// ret. Spill slots are packed by descending alignment, each as large as its value. Tested by briggs_test.cpp.
+// ret. Slots whose values are never in memory at one time become one (spill/shared_slots.h); they are packed by descending alignment. Tested by briggs_test.cpp.
 #pragma once
 
 #include <cstdint>

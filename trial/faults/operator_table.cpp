@@ -6,6 +6,7 @@
 #include "trial/faults/conditions.h"
 #include "trial/faults/operators.h"
 #include "trial/faults/single_edits.h"
+#include "trial/faults/uniform_edits.h"
 
 namespace regduel::trial {
 namespace {
@@ -239,11 +240,21 @@ std::vector<FaultOperator> make_table() {
              return true;
            })),
       rule("value-through-uniform", "a value of each thread goes through a register that all threads of a warp share",
-           {"uniform-register"}, operands(is_unchanged, free<Role::Def>), through_uniform(Way::Copy)),
+           {"uniform-register"}, operands(is_unchanged, role<Role::Def>), through_uniform(Way::Copy)),
       rule("value-through-uniform-by-slot", "the same, by way of a slot", {"uniform-register"},
-           operands(is_unchanged, free<Role::Def>), through_uniform(Way::Slot)),
+           operands(is_unchanged, role<Role::Def>), through_uniform(Way::Slot)),
       rule("value-through-uniform-beside", "the same, in one copy with a value that they share", {"uniform-register"},
-           operands(is_unchanged, free<Role::Def>), through_uniform(Way::Beside)),
+           operands(is_unchanged, role<Role::Def>), through_uniform(Way::Beside)),
+      rule("value-through-uniform-by-half", "the same of one half of a pair", {"uniform-register"},
+           operands(is_unchanged, role<Role::Def>), through_uniform(Way::Half)),
+      rule("value-through-uniform-by-bit", "the same of a predicate, as a bit of a pack", {"uniform-register"},
+           operands(is_unchanged, role<Role::Def>), through_uniform(Way::Bit)),
+      rule("value-through-uniform-under-guard", "the same, and it comes back under a guard alone", {"uniform-register"},
+           operands(is_unchanged, role<Role::Def>), through_uniform(Way::Guard)),
+      rule("value-through-uniform-by-branch", "the same, and it comes back behind one way of a branch", {"uniform-register"},
+           operands(is_unchanged, role<Role::Def>), through_uniform(Way::Branch)),
+      rule("value-through-uniform-by-join", "the same, on all ways into a join", {"uniform-register"},
+           operands(is_unchanged, role<Role::Def>), through_uniform(Way::Join)),
       rule("vreg-left-over", "an operand has got no register", {"unallocated-operand"}, homes,
            [](Trial& t, const Place& at) {
              t.op(at) = t.site.original_ops(t.inst(at))[at.operand];

@@ -14,11 +14,6 @@ bool lead_elsewhere(Trial& t, const Place& at);  // the branch of an edge block
 bool other_alignment(Trial& t, const Place& at);
 // The bit of another instruction on the same pack, or a bit that is drawn.
 [[nodiscard]] Edit other_bit(bool used);
-// How a value goes to a uniform register: by a copy; by a slot; beside a uniform register in one copy.
-enum class Way { Copy, Slot, Beside };
-// The value of an unguarded operation goes to a uniform register and comes back before an operation reads it, in a program in which
-// nothing is uniform. Registers and predicates.
-[[nodiscard]] Edit through_uniform(Way way);
 bool to_local(Trial& t, const Place& at);  // the slot at place.operand, as the next two
 bool out_of_frame(Trial& t, const Place& at);
 bool shrink_slot(Trial& t, const Place& at);  // the slot that the instruction accesses ends inside the access

@@ -80,13 +80,26 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"nvptx-phi-copies-each-use", "a phi counts as a copy of each of its uses, though it is one of all only where all are one"},
 });
 
+constexpr std::array kLosses = std::to_array<PlantedBug>({
+    {"fatpoint-loss-cold-refills", "outside loops no refilled value is used twice", "fatpoint/briggs:spill_load_bytes>=2"},
+    {"fatpoint-loss-loops-look-cold", "the more often a block runs, the cheaper its refills look",
+     "fatpoint/briggs:weighted_spill_bytes>=2"},
+    {"fatpoint-loss-memory-too-soon", "everything goes to memory where the first attempt finds no room",
+     "fatpoint/briggs:weighted_spill_bytes>=4"},
+    {"fatpoint-loss-nothing-is-recomputed", "constants are stored and refilled", "fatpoint/briggs:weighted_spill_bytes>=4"},
+    {"fatpoint-loss-tuples-look-cheap", "tuples are spilled before all else, whatever that costs",
+     "fatpoint/briggs:weighted_spill_bytes>=4"},
+});
+
 }  // namespace
 
 std::span<const PlantedBug> planted_bugs() { return kBugs; }
+std::span<const PlantedBug> planted_losses() { return kLosses; }
 
 const PlantedBug* find_planted_bug(std::string_view name) {
-  const auto at = std::find_if(kBugs.begin(), kBugs.end(), [&](const PlantedBug& b) { return b.name == name; });
-  return at == kBugs.end() ? nullptr : &*at;
+  for (const std::span<const PlantedBug> table : {planted_bugs(), planted_losses()})
+    if (const auto at = std::ranges::find(table, name, &PlantedBug::name); at != table.end()) return &*at;
+  return nullptr;
 }
 
 const passes::Pass* pass_with(std::string_view bug) { return passes::find_pass(bug.substr(0, bug.find('-'))); }
@@ -109,7 +122,8 @@ std::vector<const ir::Allocator*> duelists_against(std::span<const std::string> 
 #ifdef REGDUEL_ZOO
 bool has_planted_bugs() { return true; }
 void plant(std::string_view names) {
-  for (const PlantedBug& bug : kBugs) planted_switches[planted_switch(bug.name)] = false;
+  for (const std::span<const PlantedBug> table : {planted_bugs(), planted_losses()})
+    for (const PlantedBug& bug : table) planted_switches[planted_switch(bug.name)] = false;
   while (!names.empty()) {
     const std::string_view name = names.substr(0, names.find(','));
     names.remove_prefix(std::min(names.size(), name.size() + 1));

@@ -1,4 +1,5 @@
-// The planted bugs: each a mistake that real allocators have made, switched on by its name in the zoo build (base/planted.h).
+// The planted bugs: each a mistake that real allocators have made, switched on by its name in the zoo build (base/planted.h). And
+// planted losses: with them the allocations are right, and worse.
 #pragma once
 
 #include <span>
@@ -14,11 +15,14 @@ namespace regduel::trial {
 struct PlantedBug {
   std::string_view name;  // begins with the allocator or the pass that has it
   std::string_view what;  // what goes wrong
+  // Of a loss: the gap by which a campaign finds it (fuzz/triage/failure.h); "" = a bug.
+  std::string_view gap = {};
 };
 
 // Sorted by name.
 [[nodiscard]] std::span<const PlantedBug> planted_bugs();
-// Null where there is no such bug.
+[[nodiscard]] std::span<const PlantedBug> planted_losses();
+// Of both. Null where there is no such name.
 [[nodiscard]] const PlantedBug* find_planted_bug(std::string_view name);
 // The pass that has it; null where it is an allocator.
 [[nodiscard]] const passes::Pass* pass_with(std::string_view bug);

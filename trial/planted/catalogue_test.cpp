@@ -5,12 +5,14 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/io.h"
 #include "base/planted.h"
 #include "duel/allocators.h"
+#include "fuzz/triage/failure.h"
 
 namespace regduel::trial {
 namespace {
@@ -29,19 +31,26 @@ std::map<std::string, int> planted_in_sources() {
   return names;
 }
 
+std::vector<PlantedBug> all_planted() {
+  std::vector<PlantedBug> all(planted_bugs().begin(), planted_bugs().end());
+  all.insert(all.end(), planted_losses().begin(), planted_losses().end());
+  return all;
+}
+
 TEST(Catalogue, NamesWhatIsPlantedAndNothingElse) {
   std::map<std::string, int> in_sources = planted_in_sources();
-  for (const PlantedBug& bug : planted_bugs()) {
+  for (const PlantedBug& bug : all_planted()) {
     EXPECT_GE(in_sources.erase(std::string(bug.name)), 1u) << bug.name << " is nowhere in the sources";
     EXPECT_FALSE(bug.what.empty()) << bug.name;
-    EXPECT_EQ(find_planted_bug(bug.name), &bug);
+    ASSERT_NE(find_planted_bug(bug.name), nullptr);
+    EXPECT_EQ(find_planted_bug(bug.name)->what, bug.what);
   }
   for (const auto& [name, count] : in_sources) ADD_FAILURE() << name << " is not in the catalogue";
 }
 
 TEST(Catalogue, GivesEachBugASwitchOfItsOwn) {
   std::set<std::size_t> switches;
-  for (const PlantedBug& bug : planted_bugs())
+  for (const PlantedBug& bug : all_planted())
     EXPECT_TRUE(switches.insert(planted_switch(bug.name)).second) << bug.name << " shares a switch: take another name";
 }
 
@@ -71,6 +80,12 @@ TEST(Catalogue, PlantsSeveralBugsAtATime) {
   EXPECT_TRUE(is_planted("fatpoint-clobber-missed"));
   plant("");
   for (const PlantedBug& bug : planted_bugs()) EXPECT_FALSE(is_planted(bug.name)) << bug.name;
+}
+
+TEST(Catalogue, EachLossHasItsGap) {
+  EXPECT_GE(planted_losses().size(), 5u);
+  for (const PlantedBug& loss : planted_losses()) EXPECT_TRUE(fuzz::parse_gap(loss.gap)) << loss.name;
+  for (const PlantedBug& bug : planted_bugs()) EXPECT_EQ(bug.gap, "") << bug.name;
 }
 
 TEST(Catalogue, IsSortedAndLargeEnough) {

@@ -8,6 +8,7 @@
 #include "duel/case.h"
 #include "fuzz/triage/failure.h"
 #include "ir/allocator.h"
+#include "trial/planted/catalogue.h"
 
 namespace regduel::trial {
 
@@ -16,6 +17,8 @@ struct HuntOptions {
   double seconds = 60;                         // of looking; reducing comes on top
   std::vector<duel::Case> seeds;               // tried first; empty = from nothing
   std::vector<const ir::Allocator*> duelists;  // empty = all
+  // Of a loss: hunts for this gap instead of any failure, past programs that have it without the loss, too.
+  const PlantedBug* loss = nullptr;
 };
 
 struct Catch {
@@ -25,7 +28,7 @@ struct Catch {
   fuzz::Failure failure;                                 // the first of that case, by the order of judges
   std::size_t instructions_found = 0, instructions = 0;  // of the case as it was found, and reduced
   double reduce_seconds = 0;
-  bool keeps_signature = false;  // the reduced case still shows the failure when all judges look at it
+  bool keeps_signature = false;  // the reduced case still shows the failure when all judges look at it; and not without the loss
   std::string reduced;           // as text (case_file.h)
 };
 

@@ -11,7 +11,7 @@ function limitsPage(run) {
     .map(([, ks]) => ks.sort((a, b) => cases.limit[a] - cases.limit[b]))
     .filter((ks) => new Set(ks.map((k) => cases.limit[k])).size > 1)
     .sort((a, b) => d3.ascending(nameOf(a[0]), nameOf(b[0])) || a[0] - b[0]);
-  const intro = el("p", { class: "quiet" }, "Each function at each limit of general registers (file R). The dashed line is the bound: the lesser of the limit and what the program needs without spills: MaxLive, the most registers live at one point of it, or the highest register that an operand is fixed to.");
+  const intro = el("p", { class: "quiet" }, "Each function at each limit of general registers (file R). The dashed line is a measure of the program, and no bound: the most registers live at one point of it (MaxLive), or the highest register that an operand is fixed to, at most the limit.");
   const others = report.runs.map((r, k) => k).filter((k) => run >= 0 && k !== run && d3.groups(casesOf(k), (c) => cases.program[c]).some(([, ks]) => new Set(ks.map((c) => cases.limit[c])).size > 1));
   if (byProgram.length === 0 && others.length > 0)
     return [heading("Against the limit"), intro, el("p", { class: "empty" }, "No function has been allocated at more than one limit in this run. ",
@@ -36,15 +36,15 @@ function limitsPage(run) {
   const search = el("input", { type: "search", value: limitsState.search, oninput: () => { limitsState.search = search.value; limitsState.page = 0; keepInAddress({ search: search.value }); fill(); } });
   fill();
   return [heading("Against the limit"), intro, el("div", { class: "row" }, labelled("Function", search), back, on, where),
-    allocatorLegend(["", "bound", "dashed"]), box];
+    allocatorLegend(["", "MaxLive", "dashed"]), box];
 }
 
 function limitCard(ks) {
-  const one = (title, of, bound) => chart({
+  const one = (title, of, measure) => chart({
     title: null, height: 170, left: 46,
     label: `${title} of ${nameOf(ks[0])} by limit: ` + allocators.map((a) => `${a} ${ks.map((k) => `${cases.limit[k]}: ${of(k, a) ?? "none"}`).join(", ")}`).join("; "),
     draw(g, width, height) {
-      const most = d3.max(ks, (k) => Math.max(bound?.(k) ?? 0, ...allocators.map((a) => of(k, a) ?? 0)));
+      const most = d3.max(ks, (k) => Math.max(measure?.(k) ?? 0, ...allocators.map((a) => of(k, a) ?? 0)));
       const x = d3.scalePoint(ks.map((k) => cases.limit[k]), [0, width]).padding(0.3), y = d3.scaleLinear([0, Math.max(most, 4)], [height, 0]).nice();
       g.append("g").attr("class", "rule").selectAll("line").data(y.ticks(4)).join("line").attr("x2", width).attr("y1", y).attr("y2", y);
       g.append("g").attr("transform", `translate(0,${height})`).call(d3.axisBottom(x));
@@ -59,13 +59,13 @@ function limitCard(ks) {
           .on("click", (event, k) => { location.hash = `#/case/${k}`; }),
           (k) => `${nameOf(k)} at ${cases.limit[k]}\n${nick(a)}: ${count(of(k, a))} ${title}`);
       }
-      if (bound) g.append("path").attr("class", "bound").attr("d", d3.line((k) => x(cases.limit[k]), (k) => y(bound(k) ?? 0))(ks));
+      if (measure) g.append("path").attr("class", "bound").attr("d", d3.line((k) => x(cases.limit[k]), (k) => y(measure(k) ?? 0))(ks));
     },
   });
   return el("article", {}, el("h3", {}, nameOf(ks[0]), el("span", { class: "quiet" }, ` MaxLive ${cases.max_live[ks[0]] ?? "unknown"}`)),
-    one("registers", (k, a) => figure(k, a, "registers"), boundOf), one("spill bytes, stores and loads", spillBytes),
-    figuresOf(`${nameOf(ks[0])} by limit`, ["limit", "bound", ...allocators.flatMap((a) => [`${nick(a)} registers`, `${nick(a)} spill bytes`]), "page"],
-      () => ks.map((k) => [cases.limit[k], boundOf(k), ...allocators.flatMap((a) => [figure(k, a, "registers"), spillBytes(k, a)]),
+    one("registers", (k, a) => figure(k, a, "registers"), maxLiveOf), one("spill bytes, stores and loads", spillBytes),
+    figuresOf(`${nameOf(ks[0])} by limit`, ["limit", "MaxLive", ...allocators.flatMap((a) => [`${nick(a)} registers`, `${nick(a)} spill bytes`]), "page"],
+      () => ks.map((k) => [cases.limit[k], maxLiveOf(k), ...allocators.flatMap((a) => [figure(k, a, "registers"), spillBytes(k, a)]),
         el("a", { href: `#/case/${k}` }, "open")])));
 }
 
@@ -84,7 +84,7 @@ function scatterPage(run) {
   const pick = choice(Object.entries(measures), scatterState.measure, (m) => { scatterState.measure = m; keepInAddress({ measure: m }); fill(); });
   fill();
   return [heading(`${nick(production)} against ${nick(reference)}`),
-    el("p", { class: "quiet" }, `A dot is one or more cases that passed with both. Below the line ${production} has less, which is better.`),
+    el("p", { class: "quiet" }, `A dot is one or more cases that passed with both. Below the line ${nick(production)} has less, which is better.`),
     el("div", { class: "row" }, labelled("Measure", pick)), box];
 }
 
@@ -108,15 +108,15 @@ function scatter(ks, measure) {
     title: null, height: Math.min(560, Math.max(320, innerHeight - 260)), left: 56, label: `Scatter of ${measures[measure]}: ${sum}`,
     draw(g, width, height) {
       const x = wide(most, [0, width]), y = wide(most, [height, 0]);
-      wideAxes(g, x, y, width, height, most, { xLabel: `${reference}: ${measures[measure]}`, yLabel: `${production}: ${measures[measure]}` });
+      wideAxes(g, x, y, width, height, most, { xLabel: `${nick(reference)}: ${measures[measure]}`, yLabel: `${nick(production)}: ${measures[measure]}` });
       g.append("line").attr("class", "bound").attr("x1", x(0)).attr("y1", y(0)).attr("x2", x(most)).attr("y2", y(most));
       withTip(g.append("g").selectAll("circle").data(all).join("circle").attr("class", "dot").attr("cx", (p) => x(p.x)).attr("cy", (p) => y(p.y)).attr("r", radius)
         .attr("fill", (p) => (p.y > p.x ? "var(--s1)" : p.y < p.x ? "var(--s0)" : "var(--skipped)"))
         .on("click", (event, p) => { location.hash = `#/case/${p.ks[0]}`; }),
-        (p) => `${p.ks.length > 1 ? `${count(p.ks.length)} cases, such as ` : ""}${nameOf(p.ks[0])}\n${production} ${count(p.y)}, ${reference} ${count(p.x)}`);
+        (p) => `${p.ks.length > 1 ? `${count(p.ks.length)} cases, such as ` : ""}${nameOf(p.ks[0])}\n${nick(production)} ${count(p.y)}, ${nick(reference)} ${count(p.x)}`);
     },
-    keys: legend([["var(--s0)", `${production} less`], ["var(--s1)", `${production} more`], ["var(--skipped)", "alike"]]),
-    figures: figuresOf("Those furthest apart first", ["function", production, reference, "cases"],
+    keys: legend([["var(--s0)", `${nick(production)} less`], ["var(--s1)", `${nick(production)} more`], ["var(--skipped)", "alike"]]),
+    figures: figuresOf("Those furthest apart first", ["function", nick(production), nick(reference), "cases"],
       () => far.map((p) => [el("a", { href: `#/case/${p.ks[0]}` }, nameOf(p.ks[0])), p.y, p.x, p.ks.length])),
   })];
 }
@@ -132,12 +132,12 @@ function gapsPage(run) {
     .map((k) => refillGap(k, a)).filter((x) => x !== null)]).filter(([, v]) => v.length > 0);
   const spills = reference ? passed(production).filter((k) => figure(k, reference, "verdict") === "pass").map(spillGap).filter((x) => x !== null) : [];
   const differing = spills.filter((x) => x !== 0);
-  return [heading("Registers beyond the bound"),
-    el("p", { class: "quiet" }, "Registers in use, less the bound (MaxLive or the highest register that an operand is fixed to, at most the limit); cases that passed. Negative: what is rematerialised or in memory needs no register."),
-    registers.length === 0 ? empty("No figures in what is chosen.") : histogram("registers beyond the bound", registers, true),
-    refills.length === 0 ? [] : [heading("Refilled bytes beyond the bound"),
-      el("p", { class: "quiet" }, "What refills move, less the fewest bytes that any allocation of straight-line code moves at that limit (Belady); cases that passed, without branches, and that refill."),
-      histogram("refilled bytes beyond the bound", refills, true)],
+  return [heading("Registers beyond MaxLive"),
+    el("p", { class: "quiet" }, "Registers in use, less MaxLive (or the highest register that an operand is fixed to, at most the limit); cases that passed. MaxLive is no bound. Negative: values that are equal share a register, and what is rematerialised or in memory needs none."),
+    registers.length === 0 ? empty("No figures in what is chosen.") : histogram("registers beyond MaxLive", registers, true),
+    refills.length === 0 ? [] : [heading("Refilled bytes beyond Belady\u2019s"),
+      el("p", { class: "quiet" }, "What refills move, less the fewest bytes that any allocation moves at that limit (Belady\u2019s choice; it counts file R alone, and no value that can be had without a refill); cases that passed, without branches, and that refill."),
+      histogram("refilled bytes beyond Belady\u2019s", refills, true)],
     heading(`Spill bytes, ${nick(production)} against ${nick(reference ?? "nothing")}`),
     el("p", { class: "quiet" }, "log2 of (a + 16) / (b + 16) over weighted spill bytes: 0 alike, 1 twice as many, \u22121 half as many."),
     spills.length === 0 ? empty("No case passed with two allocators in what is chosen.")

@@ -2,7 +2,10 @@
 // The document of the report (cli/report/document.h says what is in it), and questions about it. Everything else reads it here.
 const report = JSON.parse(document.getElementById("document").textContent);
 const { allocators, cases, programs, texts } = report;
-const [production, reference] = allocators;
+// Of two runs held against each other; null in a report of one database.
+const comparison = report.comparison ?? null;
+// What the charts hold against each other: of a comparison the newer side of what is chosen and the older one.
+let [production, reference] = allocators;
 const numberOfCases = cases.run.length;
 
 const measures = {
@@ -29,17 +32,17 @@ const nameOf = (k) => {
   const p = cases.program[k];
   return programs.name[p] === "generated" ? programs.source[p].replace(/, seed (\d+), case (\d+)$/, " $1/$2") : programs.name[p];
 };
-// No allocation without spills has fewer registers, nor fewer than an operand that is fixed to the highest one; none with spills needs more than
-// the limit.
-const boundOf = (k) => {
+// What is live at one point, or the highest register that an operand is fixed to, at most the limit. No bound: values that are equal may share a
+// register, and what is computed again needs none.
+const maxLiveOf = (k) => {
   const live = cases.max_live[k], limit = cases.limit[k];
   if (live === null) return null;
-  const bound = Math.max(live, programs.fixed[cases.program[k]] ?? 0);
-  return limit === null ? bound : Math.min(bound, limit);
+  const most = Math.max(live, programs.fixed[cases.program[k]] ?? 0);
+  return limit === null ? most : Math.min(most, limit);
 };
 const registerGap = (k, allocator) => {
-  const used = figure(k, allocator, "registers"), bound = boundOf(k);
-  return used === null || bound === null ? null : used - bound;
+  const used = figure(k, allocator, "registers"), live = maxLiveOf(k);
+  return used === null || live === null ? null : used - live;
 };
 // What refills move beyond the fewest bytes that any allocation moves; null where no such bound is known.
 const refillGap = (k, allocator) => {
@@ -58,12 +61,16 @@ const verdictOf = (k) => {
 };
 const reasonOf = (k, allocator) => texts[figure(k, allocator, "reason")] ?? "";
 
+// The allocator that stands under a name of this report.
+const playerOf = (name) => report.columns?.[name]?.allocator ?? name;
+const sideOf = (name) => report.columns?.[name]?.side ?? 1;
 // An allocator's name in headings: the command of an external program stands without its paths.
-const nick = (allocator) => {
+const nick = (name) => {
+  const allocator = playerOf(name), side = name.slice(allocator.length);
   const text = allocator.replace(/^(.*\+)?exec:/, "$1").replace(/(\S*)\//g, "").replace(/^(python3?|bash|sh|node) /, "");
-  return text.length > 40 ? `${text.slice(0, 39)}\u2026` : text;
+  return (text.length > 40 ? `${text.slice(0, 39)}\u2026` : text) + side;
 };
-const tag = (allocator) => nick(allocator).split(" ")[0].slice(0, 14);
+const tag = (name) => nick(name).split(" ")[0].slice(0, 14) + name.slice(playerOf(name).length);
 // "mix 1/2" stands before "mix 1/10".
 const byName = new Intl.Collator("en", { numeric: true }).compare;
 // Those that a run has.
@@ -72,7 +79,7 @@ const allocatorsOf = (run) => allocators.filter((a) => casesOf(run).some((k) => 
 // Cases of the run that is shown: all of them where it is -1.
 const casesOf = (run) => d3.range(numberOfCases).filter((k) => run < 0 || cases.run[k] === run);
 // What is shown first: the last run with rows of its own.
-const firstRun = () => (numberOfCases > 0 ? cases.run[numberOfCases - 1] : report.runs.length > 0 ? report.runs.length - 1 : -1);
+const firstRun = () => (comparison ? -1 : numberOfCases > 0 ? cases.run[numberOfCases - 1] : report.runs.length > 0 ? report.runs.length - 1 : -1);
 
 // --- the address: #/PAGE?NAME=VALUE&...: what is chosen on the page, so that a link shows the same
 const addressOf = () => {
@@ -97,12 +104,14 @@ const limitsOf = (k) => {
   return texts[cases.limits[k]].split(" ").filter((l) => String(own[l.split("=")[0]]) !== l.split("=")[1]).join(" ");
 };
 const settings = (text, option) => (text === "" ? [] : text.split(/ (?=\S+=)/).map((s) => `${option} ${shellWord(s)}`));
-// How the case is played again: its program comes out of the database.
+// How the case is played again: its program comes out of the database. Of a comparison: on a side (1 = the newer one), with its knobs.
 const fileOf = (k) => `${programs.hash[cases.program[k]]}.rir`;
-const commandOf = (k) => {
-  const names = allocators.filter((a) => figure(k, a, "verdict") !== null);
-  return ["regduel export", shellWord(report.database), "--program", programs.hash[cases.program[k]], "-o", fileOf(k), "&& regduel duel", fileOf(k), "--with", shellWord(names.join(",")), "--sm", texts[cases.target[k]].replace(/\D/g, ""),
-    ...settings(limitsOf(k), "--limit"), ...settings(texts[cases.knobs[k]], "--knob")].join(" ");
+const commandOf = (k, side = 1) => {
+  const names = allocators.filter((a) => figure(k, a, "verdict") !== null && sideOf(a) === side).map(playerOf);
+  if (names.length === 0) return null;
+  const database = comparison ? (side === 0 ? comparison.old : comparison.new).database : report.database, knobs = side === 0 ? cases.older_knobs : cases.knobs;
+  return ["regduel export", shellWord(database), "--program", programs.hash[cases.program[k]], "-o", fileOf(k), "&& regduel duel", fileOf(k), "--with", shellWord(names.join(",")), "--sm", texts[cases.target[k]].replace(/\D/g, ""),
+    ...settings(limitsOf(k), "--limit"), ...settings(texts[knobs[k]], "--knob")].join(" ");
 };
 
 const count = (n) => d3.format(Number.isInteger(n) ? ",d" : ",")(n);

@@ -3,22 +3,49 @@
 
 function casePage(k) {
   if (!(k >= 0 && k < numberOfCases)) return [empty("There is no such case in this report.")];
-  const names = allocators.filter((a) => figure(k, a, "verdict") !== null);
+  const played = allocators.filter((a) => figure(k, a, "verdict") !== null);
+  // Of a comparison the two sides stand first, with the change between them.
+  const sides = comparison ? [reference, production].filter((a) => played.includes(a)) : [], names = [...sides, ...played.filter((a) => !sides.includes(a))];
+  const row = (title, of) => {
+    const all = names.map(of);
+    return sides.length === 2 ? [title, all[0], all[1], changeText(all[0], all[1]), ...all.slice(2)] : [title, ...all];
+  };
   const detail = report.details[cases.detail[k]];
   return [el("h2", {}, nameOf(k)),
     el("p", { class: "quiet" }, `${programs.source[cases.program[k]]}; ${count(programs.instructions[cases.program[k]])} instructions; ${texts[cases.target[k]]}, ` +
-      `${texts[cases.limits[k]]}; MaxLive ${cases.max_live[k] ?? "unknown"}${texts[cases.knobs[k]] ? `; knobs ${texts[cases.knobs[k]]}` : ""}; run ${report.runs[cases.run[k]].id}`),
-    table("Figures", ["measure", ...names.map(nick)], [
-      ["verdict", ...names.map((a) => el("span", { class: figure(k, a, "verdict") }, figure(k, a, "verdict") + (reasonOf(k, a) ? `: ${reasonOf(k, a)}` : "")))],
-      ["registers beyond the bound", ...names.map((a) => registerGap(k, a))],
-      ...(cases.fewest_refill_bytes[k] === null ? [] : [[`spill load bytes beyond Belady\u2019s bound of ${count(cases.fewest_refill_bytes[k])}`, ...names.map((a) => refillGap(k, a))]]),
-      ...Object.entries(measures).map(([m, title]) => [title, ...names.map((a) => figure(k, a, m))]),
-      ["occupancy, percent", ...names.map((a) => figure(k, a, "occupancy_percent"))]]),
+      `${texts[cases.limits[k]]}; MaxLive ${cases.max_live[k] ?? "unknown"}${knobsText(k)}${comparison ? "" : `; run ${report.runs[cases.run[k]].id}`}`),
+    table("Figures", sides.length === 2 ? ["measure", ...sides.map(nick), "change", ...names.slice(2).map(nick)] : ["measure", ...names.map(nick)], [
+      row("verdict", (a) => el("span", { class: figure(k, a, "verdict") }, figure(k, a, "verdict") + (reasonOf(k, a) ? `: ${reasonOf(k, a)}` : ""))),
+      row("registers beyond MaxLive", (a) => registerGap(k, a)),
+      ...(cases.fewest_refill_bytes[k] === null ? [] : [row(`spill load bytes beyond Belady\u2019s bound of ${count(cases.fewest_refill_bytes[k])}`, (a) => refillGap(k, a))]),
+      ...Object.entries(measures).map(([m, title]) => row(title, (a) => figure(k, a, m))),
+      row("occupancy, percent", (a) => figure(k, a, "occupancy_percent"))]),
     report.objections.filter((o) => o.case === k).map((o) => el("p", { class: "fail" }, `${nick(o.allocator)}: ${o.signature}: ${o.message}`)),
     el("h3", {}, "Play it again"),
     detail ? el("div", { class: "row" }, saveButton(detail.reproducer, fileOf(k))) : null,
-    command(commandOf(k)),
-    detail ? detailParts(detail) : whyNoDetail()];
+    comparison ? [0, 1].filter((side) => commandOf(k, side) !== null).map((side) => [el("p", { class: "quiet" }, side === 0 ? "The older side:" : "The newer side:"), command(commandOf(k, side))]) : command(commandOf(k)),
+    detail ? [whatIsNotMadeAgain(k, played, detail), detailParts(detail)] : whyNoDetail()];
+}
+
+const changeText = (old, newer) => (typeof old !== "number" || typeof newer !== "number" ? "" : old === newer ? "same" : old <= 0 ? signed(newer - old) : percent(newer / old));
+const knobsText = (k) => {
+  const old = comparison ? texts[cases.older_knobs[k]] : "", newer = texts[cases.knobs[k]];
+  if (comparison && old !== newer) return `; knobs of the older side: ${old || "none"}; of the newer: ${newer || "none"}`;
+  return newer ? `; knobs ${newer}` : "";
+};
+
+// A detail is made when the report is. It says where that is not what the run had.
+function whatIsNotMadeAgain(k, played, d) {
+  const notes = played.filter((a) => !d.allocations.some((made) => made.allocator === a)).map((a) => {
+    const side = comparison && (sideOf(a) === 0 ? comparison.old : comparison.new);
+    return side && !side.made_again ? `${nick(a)} is of another version (${side.version}): its figures are known, and its allocation is not.`
+      : `${nick(a)} does not play in a report: its figures are known, and its allocation is not.`;
+  });
+  for (const a of d.allocations) {
+    const other = Object.entries(a.measures ?? {}).find(([m, now]) => measures[m] && figure(k, a.allocator, m) !== null && figure(k, a.allocator, m) !== now);
+    if (other) notes.push(`${nick(a.allocator)}: what stands below is made anew, and is not what the run had: ${measureName(other[0])} ${count(figure(k, a.allocator, other[0]))} in the run, ${other[1] === null ? "none" : count(other[1])} here.`);
+  }
+  return notes.map((text) => el("p", { class: "empty" }, text));
 }
 
 function findingPage(at) {
@@ -36,13 +63,15 @@ function whyNoDetail() {
 
 function detailParts(d) {
   const made = d.allocations.filter((a) => a.program);
-  const state = { allocator: made[0]?.allocator, file: Object.keys(d.pressure)[0] ?? "R", vreg: (d.vregs.find((v) => v.step && d3.sum(v.step.primary) + d3.sum(v.step.secondary) > 0) ?? d.vregs.find((v) => v.step) ?? d.vregs[0])?.vreg ?? null };
-  const one = () => made.find((a) => a.allocator === state.allocator);
+  // Of a comparison both sides beside each other, where both are made again.
+  const older = made.find((a) => comparison && a.allocator === reference), newer = made.find((a) => comparison && a.allocator === production);
+  const state = { allocator: (older ?? newer ?? made[0])?.allocator, beside: older && newer ? newer.allocator : "", file: Object.keys(d.pressure)[0] ?? "R", vreg: (d.vregs.find((v) => v.step && d3.sum(v.step.primary) + d3.sum(v.step.secondary) > 0) ?? d.vregs.find((v) => v.step) ?? d.vregs[0])?.vreg ?? null };
+  const one = () => made.find((a) => a.allocator === state.allocator), other = () => made.find((a) => a.allocator === state.beside && a.allocator !== state.allocator);
   const pressure = el("div", {}), ranges = el("div", {}), sides = el("div", {}), spilled = el("div", {}), vreg = el("div", {});
   const fill = (...parts) => {
     for (const [part, box, make] of [["pressure", pressure, pressureChart], ["ranges", ranges, rangesChart], ["spilled", spilled, spilledPart], ["sides", sides, sideBySide], ["vreg", vreg, vregPart]])
       if (parts.length === 0 || parts.includes(part)) {
-        box.replaceChildren(...[make(d, one(), state, pick)].flat(Infinity).filter(Boolean));
+        box.replaceChildren(...[make(d, [one(), other()].filter(Boolean), state, pick)].flat(Infinity).filter(Boolean));
         redrawAll(box);
       }
   };
@@ -53,13 +82,15 @@ function detailParts(d) {
     vregChoice.value = String(v);
     fill("ranges", "vreg");
   }
-  const allocatorChoice = choice(made.map((a) => [a.allocator, a.allocator]), state.allocator, (a) => { state.allocator = a; fill("ranges", "spilled", "sides"); });
+  const choose = (what) => (a) => { state[what] = a; fill("ranges", "spilled", "sides"); };
+  const allocatorChoice = choice(made.map((a) => [a.allocator, nick(a.allocator)]), state.allocator, choose("allocator"));
+  const besideChoice = made.length < 2 ? [] : labelled("beside", choice([["", "none"], ...made.map((a) => [a.allocator, nick(a.allocator)])], state.beside, choose("beside")));
   const fileChoice = choice(Object.keys(d.pressure).map((f) => [f, `${f}, limit ${d.limits[f]}`]), state.file, (f) => { state.file = f; fill("pressure", "ranges"); });
   fill();
   return [
     el("h3", {}, "Judges"), judgesTable(d.allocations), messages(d.allocations),
     made.length === 0 ? empty("No allocator made a program of it.") : [
-      el("div", { class: "row" }, labelled("Allocator", allocatorChoice), labelled("Register file", fileChoice)),
+      el("div", { class: "row" }, labelled("Allocator", allocatorChoice), besideChoice, labelled("Register file", fileChoice)),
       el("h3", {}, "Pressure"), pressure,
       el("h3", {}, "Live ranges in their registers"), ranges,
       el("h3", {}, "Spilled values"), spilled,
@@ -84,7 +115,7 @@ function placesOf(before, after) {
   return places;
 }
 
-function pressureChart(d, chosen, state) {
+function pressureChart(d, shown, state) {
   const before = d.pressure[state.file], limit = d.limits[state.file];
   const after = d.allocations.filter((a) => a.files?.[state.file]).map((a) => ({ a: a.allocator, values: a.files[state.file].pressure, places: placesOf(d.before, a.program) }));
   const most = d3.max([d3.max(before), ...after.map((a) => d3.max(a.values))]);
@@ -106,21 +137,28 @@ function pressureChart(d, chosen, state) {
 }
 
 const kindOfRow = (chosen, moment) => chosen.marks[moment >> 1];
-function rangesChart(d, chosen, state, pick) {
-  const file = chosen?.files[state.file];
-  if (!file || file.ranges.length === 0) return empty(`${chosen?.allocator ?? "No allocator"} uses no register of file ${state.file}.`);
-  chosen.marks ??= (() => {
-    const marks = [];
-    chosen.program.position.forEach((p, row) => { if (p >= 0) marks[p] = chosen.program.mark[row]; });
-    return marks;
-  })();
-  const units = d3.max(file.ranges, (r) => r[0]) + 1, rowHeight = units > 64 ? 7 : units > 24 ? 10 : 15, end = chosen.marks.length * 2;
+// Of both that are shown, on the same scales.
+function rangesChart(d, shown, state, pick) {
+  for (const a of shown)
+    a.marks ??= (() => {
+      const marks = [];
+      a.program.position.forEach((p, row) => { if (p >= 0) marks[p] = a.program.mark[row]; });
+      return marks;
+    })();
+  const all = shown.flatMap((a) => a.files[state.file]?.ranges ?? []);
+  const frame = { units: (d3.max(all, (r) => r[0]) ?? 0) + 1, end: d3.max(shown, (a) => a.marks.length * 2) };
+  return el("div", { class: shown.length > 1 ? "grid" : null }, shown.map((a) => rangesOf(d, a, state, pick, frame, shown.length > 1)));
+}
+function rangesOf(d, chosen, state, pick, { units, end }, isPair) {
+  const file = chosen.files[state.file];
+  if (!file || file.ranges.length === 0) return empty(`${nick(chosen.allocator)} uses no register of file ${state.file}.`);
+  const rowHeight = units > 64 ? 7 : units > 24 ? 10 : 15;
   const spills = d3.range(chosen.marks.length).filter((p) => chosen.marks[p] === "spill" || chosen.marks[p] === "refill");
   const known = new Set(d.vregs.map((v) => v.vreg));
   const where = ([unit, from, to, v]) => `${state.file}${unit}: ${v < 0 ? "a value of the allocator's" : `%${v}`}\ninstructions ${from >> 1} to ${(to - 1) >> 1}` +
     (kindOfRow(chosen, from) === "refill" ? "\nbegins with a refill" : "") + (kindOfRow(chosen, to - 1) === "spill" ? "\nends with a spill" : "");
   return chart({
-    title: null, height: units * rowHeight + 64, left: 40, top: 24,
+    title: isPair ? nick(chosen.allocator) : null, height: units * rowHeight + 64, left: 40, top: 24,
     label: `Live ranges of ${chosen.allocator} in ${units} units of ${state.file} over ${chosen.marks.length} instructions: ${file.ranges.length} ranges, ${spills.length} spills and refills`,
     keys: legend([["var(--text)", `%${state.vreg}`], ["var(--bar0)", "others, a colour a vreg"], ["var(--s0)", "above: refills"], ["var(--s1)", "above: spills"]]),
     draw(g, width, height) {
@@ -141,17 +179,18 @@ function rangesChart(d, chosen, state, pick) {
 }
 
 // Which values are in memory or computed again, from which lines, at what cost, and with how many registers they would stay.
-function spilledPart(d, chosen) {
+const spilledPart = (d, shown) => shown.map(spilledOf);
+function spilledOf(chosen) {
   const values = chosen.spilled ?? [];
   if (values.length === 0) return empty(`${nick(chosen.allocator)} keeps every value in a register.`);
   return table(`Of ${nick(chosen.allocator)}, the costliest first`, ["value", "line", "stores", "refills", "remats", "bytes", "weighted bytes", "loop depth", "registers that keep it"],
     values.slice(0, 40).map((v) => [v.vreg === null ? "unknown" : `%${v.vreg}${v.name ? ` ${v.name}` : ""}`, v.source || "-", v.stores, v.refills, v.remats, v.store_bytes + v.load_bytes, v.weighted_bytes, v.depth, v.registers || "-"]), "numbers");
 }
 
-// Original instructions stand beside each other; what was inserted has a row of its own.
-function sideBySide(d, chosen) {
-  const before = d.before, after = chosen.program, rows = [];
-  const objected = new Set(chosen.findings.map((f) => f.inst));
+// Rows of the program before and of the one after, null where there is none: original instructions stand beside each other, what was
+// inserted has a row of its own.
+function rowsOf(before, after) {
+  const rows = [];
   const isOwn = (row) => ["spill", "refill", "remat", "copy", "pack", "edge"].includes(after.mark[row]) && !ids.has(after.id[row]);
   const ids = new Set(before.id.filter((id) => id >= 0));
   let at = 0;
@@ -162,17 +201,37 @@ function sideBySide(d, chosen) {
     rows.push([at < before.text.length ? at++ : null, row]);
   }
   while (at < before.text.length) rows.push([at++, null]);
+  return rows;
+}
+// Likewise of two programs after: what both inserted at one place shares rows.
+function rowsOfBoth(first, second) {
+  const rows = [];
+  let a = 0, b = 0;
+  const isInserted = (list, at) => at < list.length && list[at][0] === null;
+  while (a < first.length || b < second.length) {
+    while (isInserted(first, a) || isInserted(second, b))
+      rows.push([null, isInserted(first, a) ? first[a++][1] : null, isInserted(second, b) ? second[b++][1] : null]);
+    if (a < first.length && b < second.length) rows.push([first[a][0], first[a++][1], second[b++][1]]);
+  }
+  return rows;
+}
+
+function sideBySide(d, shown) {
+  const before = d.before, afters = shown.map((a) => ({ ...a.program, name: nick(a.allocator), objected: new Set(a.findings.map((f) => f.inst)) }));
+  const rows = afters.length > 1 ? rowsOfBoth(rowsOf(before, afters[0]), rowsOf(before, afters[1])) : rowsOf(before, afters[0]);
+  const names = afters.map((a) => a.name).join(" and ");
   // Where the program before says so.
   const sourceHead = before.source ? [el("th", { scope: "col" }, "source")] : [];
   const sourceCell = (b) => (before.source ? [el("td", { class: "quiet" }, b === null ? "" : before.source[b])] : []);
   const cell = (side, row, kind) => el("td", { class: kind || null }, row === null ? "" : side.text[row]);
-  const marks = d3.rollup(after.mark.filter((m) => m !== ""), (v) => v.length, (m) => m);
-  return [el("p", { class: "quiet" }, marks.size === 0 ? "Nothing was inserted or deleted." : `Of ${chosen.allocator}: ${[...marks].map(([m, n]) => `${n} ${m}`).join(", ")}.`),
-    legend([["var(--spill)", "spill"], ["var(--refill)", "refill"], ["var(--other)", "other inserted code"], ...(objected.size ? [["var(--fail)", "a judge objects here"]] : [])]),
-    el("div", { class: "programs scroll", tabindex: 0, role: "region", "aria-label": `Program before and after ${chosen.allocator}` },
-      el("table", { class: "code", "aria-label": `Before and after ${nick(chosen.allocator)}` }, el("thead", {}, el("tr", {}, ...sourceHead, el("th", { scope: "col" }, "before"), el("th", { scope: "col" }, `after ${chosen.allocator}`))),
-        el("tbody", {}, rows.map(([b, a]) => el("tr", { class: a !== null && after.id[a] < 0 ? "block" : null }, ...sourceCell(b), cell(before, b, ""),
-          cell(after, a, a === null ? "" : `${after.mark[a]} ${objected.has(after.id[a]) && after.id[a] >= 0 ? "objected" : ""}`.trim()))))))];
+  const counted = (a) => [...d3.rollup(a.mark.filter((m) => m !== ""), (v) => v.length, (m) => m)].map(([m, n]) => `${n} ${m}`).join(", ") || "nothing was inserted or deleted";
+  const isBlock = (cells) => afters.some((a, n) => cells[n] !== null && a.id[cells[n]] < 0);
+  const kind = (a, row) => (row === null ? "" : `${a.mark[row]} ${a.objected.has(a.id[row]) && a.id[row] >= 0 ? "objected" : ""}`.trim());
+  return [el("p", { class: "quiet" }, `${afters.map((a) => `Of ${a.name}: ${counted(a)}`).join(". ")}.`),
+    legend([["var(--spill)", "spill"], ["var(--refill)", "refill"], ["var(--other)", "other inserted code"], ...(afters.some((a) => a.objected.size) ? [["var(--fail)", "a judge objects here"]] : [])]),
+    el("div", { class: "programs scroll", tabindex: 0, role: "region", "aria-label": `Program before and after ${names}` },
+      el("table", { class: "code", "aria-label": `Before and after ${names}` }, el("thead", {}, el("tr", {}, ...sourceHead, el("th", { scope: "col" }, "before"), afters.map((a) => el("th", { scope: "col" }, `after ${a.name}`)))),
+        el("tbody", {}, rows.map(([b, ...cells]) => el("tr", { class: isBlock(cells) ? "block" : null }, ...sourceCell(b), cell(before, b, ""), afters.map((a, n) => cell(a, cells[n], kind(a, cells[n]))))))))];
 }
 
 // --- one vreg
@@ -185,11 +244,11 @@ const reasonWords = {
 };
 const words = (reason) => reasonWords[reason] ?? reason.replaceAll("_", " ");
 
-function vregPart(d, chosen, state, pick) {
+function vregPart(d, shown, state, pick) {
   const v = d.vregs.find((one) => one.vreg === state.vreg);
   if (!v) return empty("No details of this one are in the report.");
-  const made = d.allocations.find((a) => a.allocator === "fatpoint")?.program;
-  return [el("p", {}, el("code", {}, `%${v.vreg} ${v.class} ${v.type}`), !made ? "" : v.home ? `: fatpoint puts it in ${v.home}${v.spills ? `, with ${v.spills} spills and refills` : ""}${v.spilled_by ? `; sent to memory by ${words(v.spilled_by)} in round ${v.spill_round}` : ""}.` : ": it has no register in the result of fatpoint."),
+  const made = d.allocations.find((a) => a.allocator === d.explained)?.program;
+  return [el("p", {}, el("code", {}, `%${v.vreg} ${v.class} ${v.type}`), !made ? "" : v.home ? `: ${nick(d.explained)} puts it in ${v.home}${v.spills ? `, with ${v.spills} spills and refills` : ""}${v.spilled_by ? `; sent to memory by ${words(v.spilled_by)} in round ${v.spill_round}` : ""}.` : `: it has no register in the result of ${nick(d.explained)}.`),
     el("div", { class: "grid" }, el("div", {}, arrays(v)), el("div", {}, neighbourhood(v, pick)))];
 }
 

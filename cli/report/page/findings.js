@@ -1,16 +1,18 @@
 "use strict";
 // Findings of campaigns, what judges objected to in duels, and sightings that are not reduced yet.
 
+const isGap = (f) => /^(gap|cliff)\//.test(f.signature);
 function findingsPage(run) {
   const objections = report.objections.filter((o) => run < 0 || cases.run[o.case] === run);
-  const all = report.findings.map((f, at) => [f, at]), gaps = all.filter(([f]) => f.signature.startsWith("gap/")), failures = all.filter(([f]) => !f.signature.startsWith("gap/"));
-  return [heading("Findings"),
+  const all = report.findings.map((f, at) => [f, at]), gaps = all.filter(([f]) => isGap(f)), failures = all.filter(([f]) => !isGap(f));
+  const campaigns = comparison ? [] : [heading("Findings"),
     el("p", { class: "quiet" }, "One bug, one finding: its smallest case, of all runs. The judges' reports are of this version of regduel, which judged the case again; of an allocator that is a program they judged the answer that was kept."),
     failures.length === 0 ? empty("There are no findings of campaigns in this database.") : failures.map(([f, at]) => findingCard(f, at)),
     gaps.length === 0 ? [] : [heading("Gaps of quality"),
-      el("p", { class: "quiet" }, "Programs on which one allocator is that much worse than another (regduel fuzz --gap), reduced. Both are right: these are observations."),
-      gaps.map(([f, at]) => findingCard(f, at))],
-    heading("Objections"),
+      el("p", { class: "quiet" }, "Programs on which one allocator is that much worse than another (regduel fuzz --gap), or than it usually is (--cliff), reduced. All are right: these are observations."),
+      gaps.map(([f, at]) => findingCard(f, at))]];
+  return [...campaigns, heading("Objections"),
+    comparison ? el("p", { class: "quiet" }, "Of the compared runs. Findings of campaigns are in the report of their own database.") : null,
     objections.length === 0 ? empty("No judge objected to an allocation that has a row of its own.")
       : paged("What judges said of allocations, as they said it", ["function", "allocator", "signature", "message"],
         objections.map((o) => () => [el("a", { href: `#/case/${o.case}` }, nameOf(o.case)), nick(o.allocator), o.signature, o.message]), "words"),

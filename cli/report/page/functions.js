@@ -16,7 +16,7 @@ function readFunctionsState() {
 const keepFunctionsState = () => keepInAddress({ search: functionsState.search, verdict: functionsState.verdict, sort: functionsState.sort, down: functionsState.down ? "1" : "" });
 
 function functionColumns(run) {
-  const names = allocatorsOf(run).slice(0, 4);
+  const names = comparison ? [reference, production] : allocatorsOf(run).slice(0, 4);
   const spill = (k, a) => figure(k, a, "weighted_spill_bytes");
   return [
     { key: "name", title: "function", width: "minmax(200px, 3fr)", words: true, of: nameOf },

@@ -16,14 +16,14 @@ function overviewPage(run) {
       ["Runs", count(shown.length)],
       ["Allocations judged", count(allocations)],
       ["Cases with a row", count(ks.length)],
-      [run < 0 ? "Findings" : "Findings of all runs", count(report.findings.filter((f) => !f.signature.startsWith("gap/")).length)],
+      ...(comparison ? [] : [[run < 0 ? "Findings" : "Findings of all runs", count(report.findings.filter((f) => !isGap(f)).length)]]),
       ["Objections", count(report.objections.filter((o) => run < 0 || cases.run[o.case] === run).length)],
       ...(seconds > 0 && tried > 0 ? [["Programs a second", short(tried / seconds)]] : []),
       ...(seconds > 0 ? [["Time", `${count(seconds)} s`]] : []),
     ].map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
     heading("Verdicts"), verdictTable(sums),
     heading("Quality"), ...qualityTables(ks), ...paretoCharts(ks),
-    heading("Over time"), ...overTime(shown),
+    ...(comparison ? [] : [heading("Over time"), ...overTime(shown)]),
     heading("Runs"), runTable(shown),
   ];
 }
@@ -132,7 +132,7 @@ function overTime(runs) {
 }
 
 function runTable(runs) {
-  return table("Runs of regduel that wrote into this database",
+  return table(comparison ? "The runs that are compared" : "Runs of regduel that wrote into this database",
     ["run", "command", "mode", "seed", "programs", "seconds", "started", "version", "machine"],
     runs.map((r) => [String(r.id), r.command || "-", r.mode || "-", r.seed === null ? "-" : String(r.seed),
       r.next === null || r.next === r.first ? "-" : `${r.first} to ${r.next}`, r.seconds, moment(r.started), r.program, r.machine || "-"]), "words");

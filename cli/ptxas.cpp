@@ -1,0 +1,131 @@
+#include "cli/ptxas.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/io.h"
+#include "base/isolate.h"
+
+namespace regduel::cli {
+namespace {
+
+constexpr rlim_t kSeconds = 300;
+
+bool is_program(const std::string& path) {
+  return !path.empty() && ::access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path);
+}
+
+// The text between two others, "" where they are not there.
+std::string_view between(std::string_view line, std::string_view before, std::string_view after) {
+  const std::size_t from = line.find(before);
+  if (from == std::string_view::npos) return {};
+  const std::size_t begin = from + before.size(), end = line.find(after, begin);
+  return end == std::string_view::npos ? std::string_view() : line.substr(begin, end - begin);
+}
+
+template <class T>
+T number_in(std::string_view text, T otherwise) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && !text.empty() ? value : otherwise;
+}
+
+PtxasFigures& figures_named(std::vector<PtxasFigures>& all, std::string_view function) {
+  for (PtxasFigures& f : all)
+    if (f.function == function) return f;
+  all.emplace_back().function = std::string(function);
+  return all.back();
+}
+
+// In the child: runs the program with its output in the file. Does not return.
+[[noreturn]] void execute(const std::vector<std::string>& words, const std::string& output) {
+  const rlimit limit{kSeconds, kSeconds};
+  ::setrlimit(RLIMIT_CPU, &limit);
+  const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  ::dup2(file, STDOUT_FILENO);
+  ::dup2(file, STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const std::string& w : words) arguments.push_back(const_cast<char*>(w.c_str()));
+  arguments.push_back(nullptr);
+  ::execv(arguments[0], arguments.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+std::string ptxas_program() {
+  if (const char* const named = std::getenv("PTXAS"); named != nullptr && is_program(named)) return named;
+  if (const char* const path = std::getenv("PATH"); path != nullptr) {
+    const std::string_view folders = path;
+    for (std::size_t at = 0; at <= folders.size();) {
+      const std::size_t colon = std::min(folders.find(':', at), folders.size());
+      if (std::string candidate = std::string(folders.substr(at, colon - at)) + "/ptxas"; is_program(candidate)) return candidate;
+      at = colon + 1;
+    }
+  }
+  const std::string usual = "/usr/local/cuda/bin/ptxas";
+  return is_program(usual) ? usual : "";
+}
+
+std::vector<PtxasFigures> figures_of_ptxas(std::string_view output) {
+  std::vector<PtxasFigures> all;
+  std::string kernel, function;
+  for (std::size_t at = 0; at < output.size();) {
+    const std::size_t newline = std::min(output.find('\n', at), output.size());
+    const std::string line(output.substr(at, newline - at));
+    at = newline + 1;
+    if (const auto name = between(line, "Compiling entry function '", "'"); !name.empty()) {
+      kernel = std::string(name);
+    } else if (line.find("Function properties for ") != std::string::npos) {
+      function = line.substr(line.find("Function properties for ") + 24);
+    } else if (line.find(" bytes stack frame, ") != std::string::npos && !function.empty()) {
+      PtxasFigures& f = figures_named(all, function);
+      f.stack_bytes = number_in<std::int64_t>(line.substr(line.find_first_not_of(' ')), 0);
+      f.store_bytes = number_in<std::int64_t>(between(line, "stack frame, ", " bytes spill stores"), 0);
+      f.load_bytes = number_in<std::int64_t>(between(line, "spill stores, ", " bytes spill loads"), 0);
+    } else if (const auto registers = between(line, "Used ", " registers"); !registers.empty() && !kernel.empty()) {
+      figures_named(all, kernel).registers = number_in(registers, -1);
+    } else if (const auto time = between(line, "Compile time = ", " ms"); !time.empty() && !kernel.empty()) {
+      figures_named(all, kernel).milliseconds = number_in(time, -1.0);
+    }
+  }
+  return all;
+}
+
+PtxasRun run_ptxas(const std::string& program, const std::string& file, const std::string& target, int limit, int level) {
+  PtxasRun run;
+  char folder[] = "/tmp/regduel-ptxas-XXXXXX";
+  if (::mkdtemp(folder) == nullptr) return run.error = "no temporary directory", run;
+  const std::string output = std::string(folder) + "/output";
+  std::vector<std::string> words = {
+      program, "-v", "-arch=" + target, fmt::format("-O{}", level), "-o", std::string(folder) + "/cubin", file};
+  if (limit > 0) words.push_back(fmt::format("--maxrregcount={}", limit));
+  const auto start = std::chrono::steady_clock::now();
+  const pid_t child = ::fork();
+  if (child == 0) execute(words, output);
+  int status = 0;
+  if (child < 0 || ::waitpid(child, &status, 0) != child) run.error = "could not be started";
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::string text = read_file(output).value_or("");
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  if (!run.error.empty()) return run;
+  if (status != 0) {
+    const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
+    run.error = !first.empty() ? std::string(first) : how_it_ended(status);
+    return run;
+  }
+  run.functions = figures_of_ptxas(text);
+  return run;
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,78 @@
+// What a walk makes (split.h): temps for values in registers, inserted instructions, and what joins one block to the next.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "reference/program/code.h"
+#include "reference/program/plan.h"
+#include "reference/program/problem.h"
+
+namespace regduel::reference {
+
+// Of a value at one point.
+struct Where {
+  int unit = -1;           // -1 = in no register
+  bool in_memory = false;  // the slot holds the value
+};
+
+// Where the values are that are live at one end of a block, ascending.
+struct Places {
+  std::vector<std::pair<TempId, Where>> temps;
+  [[nodiscard]] Where of(TempId t) const;  // nowhere if it is not live there
+};
+
+// A temp of the new code for each temp of the old one and each register that it is in.
+class Pieces {
+ public:
+  using Insts = std::vector<CodeInst>;
+  // The temps are those of the old code.
+  Pieces(const Problem& problem, const Plan& plan, const std::vector<Temp>& temps);
+
+  void store(Insts& to, TempId t, int unit);
+  void refill(Insts& to, TempId t, int unit);
+  void move(Insts& to, TempId t, int unit, int from);
+  // What a move from s to d becomes whose source, or target, is in memory.
+  void refill_part(Insts& to, CodeInst move, TempId d, int unit, TempId s);
+  void store_part(Insts& to, CodeInst move, TempId d, TempId s, int unit);
+  // home(temp) is its unit.
+  template <class Home>
+  void original(Insts& to, CodeInst inst, std::span<const Ref> refs, Home&& home) {
+    inst.first_ref = static_cast<std::uint32_t>(refs_.size());
+    for (Ref r : refs) {
+      r.temp = piece(r.temp, home(r.temp));
+      refs_.push_back(r);
+    }
+    to.push_back(inst);
+  }
+  void operand(std::uint32_t operand, TempId t, int unit) { operand_temp_[operand] = piece(t, unit); }
+
+  // With the blocks of `old`, and in them `blocks`.
+  [[nodiscard]] Code code(const Code& old, const std::vector<Insts>& blocks) const;
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] const std::vector<ir::PReg>& homes() const { return homes_; }
+
+ private:
+  [[nodiscard]] TempId piece(TempId t, int unit);
+  [[nodiscard]] std::uint32_t slot(TempId t);
+  CodeInst with_refs(CodeInst inst, std::initializer_list<Ref> refs);
+
+  Plan plan_;
+  const std::vector<Temp>& temps_;
+  std::vector<std::uint32_t> slot_of_;  // by temp
+  std::vector<Temp> new_temps_;
+  std::vector<ir::PReg> homes_;
+  std::vector<Ref> refs_;
+  std::vector<TempId> operand_temp_;
+  std::unordered_map<std::uint64_t, TempId> pieces_;  // by temp and unit
+};
+
+// Adds to the blocks, and blocks on edges to the code, what makes true at the head of each block what is said of it.
+void join_blocks(Code& code, const std::vector<std::uint32_t>& order, const std::vector<Places>& heads,
+                 const std::vector<Places>& ends, const Problem& problem, Pieces& pieces, std::vector<Pieces::Insts>& blocks);
+
+}  // namespace regduel::reference
