@@ -24,6 +24,7 @@
 #include "duel/case_file.h"
 #include "fuzz/campaign/event_log.h"
 #include "fuzz/campaign/store.h"
+#include "fuzz/campaign/testing.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -87,42 +88,6 @@ struct Alone {
   const Broken allocator;
   const duel::Entered entered;
   const std::array<const ir::Allocator*, 1> duelists;
-};
-
-class CampaignTest : public testing::Test {
- protected:
-  void SetUp() override {
-    dir_ = fs::temp_directory_path() /
-           fmt::format("regduel_campaign_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(dir_);
-  }
-  void TearDown() override { fs::remove_all(dir_); }
-  std::string path(const std::string& name) const { return (dir_ / name).string(); }
-
-  CampaignOptions options(std::span<const ir::Allocator* const> duelists, std::uint64_t runs) const {
-    CampaignOptions o;
-    o.duelists = duelists;
-    o.runs = runs;
-    o.directory = path("findings");
-    o.db = path("c.sqlite");
-    o.today = "2026-06-01";
-    o.reduce_budget = 60'000;
-    return o;
-  }
-  static duel::Case played(const std::string& path) { return duel::parse_case(read_file(path).value(), path).value(); }
-  static CampaignResult run(const CampaignOptions& o) {
-    CampaignResult r = run_campaign(o, [](const CampaignStatus&) { return true; });
-    EXPECT_TRUE(r.lost_workers.empty()) << r.lost_workers.begin()->first;
-    return r;
-  }
-  std::vector<std::string> reproducers() const {
-    std::vector<std::string> files;
-    if (fs::exists(path("findings")))
-      for (const auto& entry : fs::directory_iterator(path("findings"))) files.push_back(entry.path().string());
-    return files;
-  }
-
-  fs::path dir_;
 };
 
 TEST_F(CampaignTest, FindsReducesAndNames) {
@@ -340,83 +305,6 @@ TEST_F(CampaignTest, TwoAtATimeInOneDatabaseAreRefused) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(run(options(duelists, 1)).tried, 1u) << "the lock of a killed process is gone";
   EXPECT_FALSE(fs::exists(path("c.sqlite-lock")));
-}
-
-// A right allocator that keeps every tied value in memory besides: no judge objects, and a campaign that looks for gaps sees it.
-class Wasteful : public ir::Allocator {
- public:
-  std::string_view name() const override { return "wasteful"; }
-  std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
-                                                           const ir::AllocOptions& options) const override {
-    ir::AllocOptions less = options;
-    const bool has_tie =
-        std::any_of(program.operands.begin(), program.operands.end(), [](const ir::Operand& op) { return op.is_tied(); });
-    int& limit = less.limits.units[ir::index(ir::RegFile::R)];
-    const int whole = limit;
-    if (has_tie) limit = std::max(4, limit / 3);
-    auto result = duel::find_allocator("briggs")->allocate(program, target, less);
-    if (!result && has_tie) {
-      limit = whole;
-      result = duel::find_allocator("briggs")->allocate(program, target, less);
-    }
-    return result;
-  }
-};
-
-TEST_F(CampaignTest, AGapIsAnObservation) {
-  const Wasteful wasteful;
-  const duel::Entered entered(wasteful);
-  const std::array<const ir::Allocator*, 2> duelists = {duel::find_allocator("briggs"), &wasteful};
-  CampaignOptions o = options(duelists, 300);
-  o.gaps = {*parse_gap("wasteful/briggs:weighted_spill_bytes>=3")};
-  o.reduce_budget = 400'000;
-  const CampaignResult r = run(o);
-  EXPECT_TRUE(r.found.empty());
-  ASSERT_FALSE(r.observed.empty());
-  const Found& f = r.observed[0];
-  EXPECT_EQ(f.failure.signature, "gap/wasteful/briggs:weighted_spill_bytes>=3.00");
-  EXPECT_LE(f.instructions, 30u);
-  EXPECT_THAT(f.message, HasSubstr(" times the weighted_spill_bytes of briggs"));
-  EXPECT_TRUE(reproduces(played(f.path), o.gaps[0])) << f.path;
-  EXPECT_THAT(read_file(f.path).value(), HasSubstr("--with wasteful,briggs"));
-  EXPECT_THAT(r.totals, HasSubstr(" 0 findings"));
-  o.is_gap_finding = true;
-  o.db = path("other.sqlite");
-  EXPECT_FALSE(run(o).found.empty());
-}
-
-// Takes a third of the registers where their number is odd: one more costs spills.
-class Odd : public ir::Allocator {
- public:
-  std::string_view name() const override { return "odd"; }
-  std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
-                                                           const ir::AllocOptions& options) const override {
-    ir::AllocOptions less = options;
-    int& limit = less.limits.units[ir::index(ir::RegFile::R)];
-    if (limit % 2 != 0 && limit > 12) limit /= 3;
-    auto result = duel::find_allocator("briggs")->allocate(program, target, less);
-    return result ? std::move(result) : duel::find_allocator("briggs")->allocate(program, target, options);
-  }
-};
-
-TEST_F(CampaignTest, ACliffIsAnObservation) {
-  const Odd odd;
-  const duel::Entered entered(odd);
-  const std::array<const ir::Allocator*, 1> duelists = {&odd};
-  CampaignOptions o = options(duelists, 200);
-  o.gaps = {*parse_cliff("odd:weighted_spill_bytes>=3")};
-  o.registers = {13, 15};
-  o.reduce_budget = 400'000;
-  const CampaignResult r = run(o);
-  EXPECT_TRUE(r.found.empty());
-  ASSERT_FALSE(r.observed.empty());
-  const Found& f = r.observed[0];
-  EXPECT_EQ(f.failure.signature, "cliff/odd:weighted_spill_bytes>=3.00");
-  EXPECT_LE(f.instructions, 40u);
-  EXPECT_THAT(f.message, HasSubstr("times the weighted_spill_bytes with a limit of "));
-  EXPECT_TRUE(reproduces(played(f.path), o.gaps[0])) << f.path;
-  EXPECT_THAT(read_file(f.path).value(), HasSubstr("--with odd "));
-  EXPECT_THAT(r.totals, HasSubstr(" 0 findings"));
 }
 
 TEST_F(CampaignTest, TheMixIsTheSameForAnyNumberOfWorkers) {
