@@ -171,10 +171,10 @@ std::vector<SpilledValue> spilled_values(const Function& before, const Function&
 }
 
 nlohmann::ordered_json json_of(const std::vector<SpilledValue>& values) {
-  using Json = nlohmann::ordered_json;
-  Json list = Json::array();
+  using Document = nlohmann::ordered_json;
+  Document list = Document::array();
   for (const SpilledValue& v : values)
-    list.push_back({{"vreg", v.vreg.is_valid() ? Json(v.vreg.value) : Json(nullptr)},
+    list.push_back({{"vreg", v.vreg.is_valid() ? Document(v.vreg.value) : Document(nullptr)},
                     {"name", v.name},
                     {"source", v.source},
                     {"stores", v.stores},
