@@ -118,6 +118,12 @@ Parsed<Case> parse_case(std::string_view text, std::string_view file_name) {
   return c;
 }
 
+std::string print_functions(const Case& c) {
+  std::string out = ir::print_file(c.program);
+  for (const ir::Function& callee : c.callees) out += ir::print(callee);
+  return out;
+}
+
 std::string print_case(const Case& c, std::string_view comment) {
   std::string out;
   while (!comment.empty()) {
@@ -125,9 +131,7 @@ std::string print_case(const Case& c, std::string_view comment) {
     out += fmt::format("// {}\n", comment.substr(0, n));
     comment.remove_prefix(std::min(n + 1, comment.size()));
   }
-  out += case_head(*c.target, c.limits, c.knobs) + ir::print_file(c.program);
-  for (const ir::Function& callee : c.callees) out += ir::print(callee);
-  return out;
+  return out + case_head(*c.target, c.limits, c.knobs) + print_functions(c);
 }
 
 }  // namespace regduel::duel

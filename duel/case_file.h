@@ -24,5 +24,7 @@ namespace regduel::duel {
 [[nodiscard]] Parsed<Case> parse_case(std::string_view text, std::string_view file_name = "");
 // parse_case(print_case(c)) is c. `comment` may have several lines.
 [[nodiscard]] std::string print_case(const Case& c, std::string_view comment = "");
+// The program and its callees as one file of RIR.
+[[nodiscard]] std::string print_functions(const Case& c);
 
 }  // namespace regduel::duel

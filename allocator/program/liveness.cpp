@@ -463,7 +463,7 @@ class LivenessBuilder {
       const std::size_t start = out_.intervals_.size();
       out_.range_begin_[v] = static_cast<std::uint32_t>(start);
       if (!named_[v].is_followed) {
-        for (const Interval& i : before_->range(v)) out_.intervals_.push_back({moved(i.begin), moved(i.end)});
+        take(before_->range(v), start);
         continue;
       }
       bool is_sorted = true;
@@ -476,6 +476,16 @@ class LivenessBuilder {
     }
     out_.range_begin_[f_.vregs.size()] = static_cast<std::uint32_t>(out_.intervals_.size());
   }
+  // A range of the program before. Two of its intervals touch where the instruction between them is gone.
+  void take(std::span<const Interval> range, std::size_t start) {
+    for (const Interval& old : range) {
+      const Interval now{moved(old.begin), moved(old.end)};
+      if (out_.intervals_.size() > start && out_.intervals_.back().touches(now))
+        out_.intervals_.back() = out_.intervals_.back().unite(now);
+      else out_.intervals_.push_back(now);
+    }
+  }
+
   // The new points of the points of the program before. A point at a block's head stays there, before added instructions.
   void find_moved() {
     const std::uint32_t count = before_->num_numbered();

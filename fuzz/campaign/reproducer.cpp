@@ -12,6 +12,7 @@
 #include "base/bad_input.h"
 #include "base/io.h"
 #include "duel/allocators.h"
+#include "duel/case_file.h"
 #include "duel/duel.h"
 #include "duel/exec/exec_allocator.h"
 #include "duel/exec/words.h"
@@ -96,7 +97,7 @@ std::string write_reproducer(const std::string& directory, const Failure& failur
   const std::string_view asked = failure.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
   const auto written = write_file(
       path, fmt::format("// {}: {}\n// regduel duel {}{} {}\n{}", failure.signature, message, asked,
-                        replay_arguments(input, players_of(failure)), duel::shell_word(path), ir::print_file(input.program)));
+                        replay_arguments(input, players_of(failure)), duel::shell_word(path), duel::print_functions(input)));
   if (!written) throw BadInput(fmt::format("error: {}", written.error()));
   if (const ir::Allocator* known = duel::find_allocator(failure.allocator)) {
     ir::AllocOptions options;

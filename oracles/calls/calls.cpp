@@ -283,6 +283,7 @@ std::vector<ir::PReg> may_write(const Function& before, const ir::Target& target
     if (op.role == Role::Clobber) has[ir::index(op.preg().file)] = true;
   Units kept;
   for (const ir::PReg r : preserved_units(before, target)) each_unit(r, [&](std::size_t u) { kept.set(u); });
+  for (const ir::PReg r : target.abi(before.abi).clobbered) each_unit(r, [&](std::size_t u) { kept.reset(u); });
   for (const ir::VReg& v : before.vregs)
     if (v.is_architectural() && v.fixed.is_valid()) each_unit(v.fixed, [&](std::size_t u) { kept.set(u); });
   std::vector<ir::PReg> units;

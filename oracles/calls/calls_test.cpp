@@ -159,5 +159,25 @@ TEST_F(Calls, CallsThroughARegisterNameNobody) {
   EXPECT_THAT(judged({indirect, callee("B0")}), ElementsAre());
 }
 
+// A call overwrites the return address although a callee preserves the registers around it, so that lists are whole with it alone.
+TEST(CallLists, HaveTheReturnAddressInThem) {
+  const auto caller = [](const std::string& clobbers) {
+    return testing::parse_function("func @k kernel target sm_90 threads 32 abi cuda\n  block b0\n    #0 call \"g\" clobbers " +
+                                   clobbers + "\n    #1 exit\n");
+  };
+  const ir::Function g = testing::parse_function("func @g device target sm_90 threads 32 abi cuda\n  block b0\n    #0 ret\n");
+  const ir::Target* const target = ir::find_target("sm_90");
+  std::string all, without;
+  for (const ir::PReg r : may_write(g, *target)) {
+    all += fmt::format("{}R{}", all.empty() ? "" : ", ", r.first);
+    if (r.first != 21) without += fmt::format("{}R{}", without.empty() ? "" : ", ", r.first);
+  }
+  for (const auto& [clobbers, is_whole] : {std::pair(all, true), std::pair(without, false)}) {
+    const ir::Function k = caller(clobbers);
+    const std::vector<FunctionOfFile> file = {{&k, nullptr, target}, {&g, nullptr, target}};
+    EXPECT_EQ(lists_what_callees_may_write(file), is_whole) << clobbers;
+  }
+}
+
 }  // namespace
 }  // namespace regduel::oracles
