@@ -100,10 +100,9 @@ class Finder final : public symbolic::Observer {
     if (shared_.is_shared(held)) return;
     Damage d = {.byte = i, .location = l};
     bool is_whole = false;
-    if (!is_partly_undefined(held, state, d, is_whole)) {
-      if (write != nullptr && write->has_guard() && shared_.is_shared(write->where_done(held))) d.kind = Damage::Kind::OtherSide;
-      else if (values_.has_packs(held)) d.bits = bits_to_destroy(held);
-    }
+    // The last write holds for all threads: under its outcome it is right, whichever names the old content satisfies under the other.
+    if (write != nullptr && write->has_guard() && shared_.is_shared(write->where_done(held))) d.kind = Damage::Kind::OtherSide;
+    else if (!is_partly_undefined(held, state, d, is_whole) && values_.has_packs(held)) d.bits = bits_to_destroy(held);
     if (is_whole || d.bits == 0) return;
     damages.push_back(d);
     ++found.count;

@@ -17,9 +17,9 @@
 //                 the greatest solution of these equations
 //   destroyed     at the head of a block, and behind each step that writes it: each byte of a uniform register, and each bit of a
 //                 pack in one, whose x is not shared, but
-//                   x satisfies a name n with shared(n) that is undefined on some path or under some outcome of a guard: under the
-//                     outcomes under which n is undefined only
 //                   the step has a guard, and what it writes is shared: under the other outcome only
+//                   else x satisfies a name n with shared(n) that is undefined on some path or under some outcome of a guard: under
+//                     the outcomes under which n is undefined only
 //
 // Control dependence is the part about heads of blocks: two ways from one branch that meet there first (the iterated dominance
 // frontier of the branch's targets; Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991).

@@ -101,6 +101,22 @@ TEST(Uniform, OnePairOfAParallelCopyDoesNotClearTheOther) {
   expect_wrong(testing::edit(body, "use R0, UR1", "use R1, UR1"));
 }
 
+// Complementary guards write two vregs into one register. The last write holds for all threads.
+TEST(Uniform, TheLastOfTwoGuardedWritesHolds) {
+  const std::string body = R"(
+    #0 %4 = a               | UR0 = a
+    +10                     | spill UR0, slot 0
+    #1 op clobbers UR0:UR3  | op clobbers UR0:UR3
+    +11                     | UR0 = refill slot 0
+    #2 %7 = b %4            | P0 = b UR0
+    #3 @%7 %5 = c           | @P0 UR0 = c
+    #4 @!%7 %6 = d          | @!P0 UR0 = d
+    #5 use %6 !write        | use UR0 !write
+    #6 exit
+)";
+  expect_right(body);
+}
+
 TEST(Uniform, BytesOfASlotAreToldApart) {
   const std::string body = R"(
     #0 %0 = a            | R0 = a
