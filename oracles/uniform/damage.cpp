@@ -100,16 +100,26 @@ class Finder final : public symbolic::Observer {
     if (shared_.is_shared(held)) return;
     Damage d = {.byte = i, .location = l};
     bool is_whole = false;
-    // The last write holds for all threads: under its outcome it is right, whichever names the old content satisfies under the other.
-    if (write != nullptr && write->has_guard() && shared_.is_shared(write->where_done(held))) d.kind = Damage::Kind::OtherSide;
-    else if (!is_partly_undefined(held, state, d, is_whole) && values_.has_packs(held)) d.bits = bits_to_destroy(held);
+    // The last write holds for all threads: the names that it defines come before others that the old content satisfies.
+    const bool is_own_name = write != nullptr && is_partly_undefined(held, state, d, is_whole, &write->step());
+    const bool is_guarded = !is_own_name && write != nullptr && write->has_guard() && shared_.is_shared(write->where_done(held));
+    if (is_guarded) d.kind = Damage::Kind::OtherSide;
+    else if (!is_own_name && !is_partly_undefined(held, state, d, is_whole, nullptr) && values_.has_packs(held))
+      d.bits = bits_to_destroy(held);
     if (is_whole || d.bits == 0) return;
     damages.push_back(d);
     ++found.count;
   }
+  [[nodiscard]] bool defines(const Step& step, std::uint32_t name) const {
+    return std::ranges::any_of(plan_.operands_of(step), [&](const StepOperand& op) {
+      return op.role != ir::Role::Use && op.name.size != 0 && name >= op.name.cell && name < op.name.cell + op.name.cells();
+    });
+  }
   // A shared name that may be undefined is satisfied. `is_whole`: by a value of its own.
-  bool is_partly_undefined(Value held, const State& state, Damage& d, bool& is_whole) {
+  //   step   names that it defines alone; null = all
+  bool is_partly_undefined(Value held, const State& state, Damage& d, bool& is_whole, const Step* step) {
     for (const std::uint32_t n : state.names.touched()) {
+      if (step != nullptr && !defines(*step, n)) continue;
       const Value name = state.names[n];
       if (name == kTop || !values_.may_be_undefined(name)) continue;
       const bool is_byte = plan_.bytes_of_name[n] == kOneByte;

@@ -17,7 +17,8 @@
 //                 the greatest solution of these equations
 //   destroyed     at the head of a block, and behind each step that writes it: each byte of a uniform register, and each bit of a
 //                 pack in one, whose x is not shared, but
-//                   the step has a guard, and what it writes is shared: under the other outcome only
+//                   the step has a guard, and what it writes is shared: under the other outcome only, unless x satisfies a name that
+//                     the step defines
 //                   else x satisfies a name n with shared(n) that is undefined on some path or under some outcome of a guard: under
 //                     the outcomes under which n is undefined only
 //
