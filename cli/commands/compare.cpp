@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/commands/compare_gates.h"
 #include "cli/report/compared_runs.h"
+#include "cli/report/comparison_part.h"
 #include "cli/show/output.h"
 #include "cli/show/terminal.h"
 #include "duel/exec/words.h"
@@ -274,19 +275,7 @@ Json json_of(const ComparedAllocators& section, const Comparison& c, const std::
     verdicts.push_back({{"old", v.older->verdict}, {"new", v.newer->verdict}, {"reason", v.newer->reason}});
     verdicts.back().update(json_of(*v.newer, database));
   }
-  for (const MeasureComparison& m : c.measures)
-    measures.push_back({{"measure", m.measure->name},
-                        {"old", m.older_sum},
-                        {"new", m.newer_sum},
-                        {"pairs", m.statistics.pairs},
-                        {"less", m.statistics.fewer},
-                        {"more", m.statistics.more},
-                        {"ratio", m.statistics.ratio},
-                        {"low", m.statistics.low},
-                        {"high", m.statistics.high},
-                        {"p", m.statistics.p},
-                        {"p_adjusted", m.adjusted_p},
-                        {"effect", m.statistics.effect}});
+  for (const MeasureComparison& m : c.measures) measures.push_back(regduel::cli::json_of(m));
   return {{"old", section.older},
           {"new", section.newer},
           {"pairs", c.pairs},

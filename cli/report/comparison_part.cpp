@@ -35,26 +35,23 @@ Json measures_json(const results::Comparison& c, const CaseOf& case_of) {
   Json measures = Json::array();
   for (const results::MeasureComparison& m : c.measures) {
     const results::Changes changes = results::most_changed(c, *m.measure, kMostChanged);
-    measures.push_back({{"measure", m.measure->name},
-                        {"what", m.measure->what},
-                        {"old", m.older_sum},
-                        {"new", m.newer_sum},
-                        {"pairs", m.statistics.pairs},
-                        {"less", m.statistics.fewer},
-                        {"more", m.statistics.more},
-                        {"ratio", m.statistics.ratio},
-                        {"low", m.statistics.low},
-                        {"high", m.statistics.high},
-                        {"p", m.statistics.p},
-                        {"p_adjusted", m.adjusted_p},
-                        {"effect", m.statistics.effect},
-                        {"worst", changes_json(changes.worst, case_of)},
-                        {"best", changes_json(changes.best, case_of)}});
+    Json measure = json_of(m);
+    measure["what"] = m.measure->what;
+    measure["worst"] = changes_json(changes.worst, case_of);
+    measure["best"] = changes_json(changes.best, case_of);
+    measures.push_back(std::move(measure));
   }
   return measures;
 }
 
 }  // namespace
+
+Json json_of(const results::MeasureComparison& m) {
+  return {{"measure", m.measure->name},  {"old", m.older_sum},         {"new", m.newer_sum},
+          {"pairs", m.statistics.pairs}, {"less", m.statistics.fewer}, {"more", m.statistics.more},
+          {"ratio", m.statistics.ratio}, {"low", m.statistics.low},    {"high", m.statistics.high},
+          {"p", m.statistics.p},         {"p_adjusted", m.adjusted_p}, {"effect", m.statistics.effect}};
+}
 
 Json comparison_json(const ComparedRuns& runs, bool across_knobs, const std::string& version, const CaseOf& case_of) {
   const std::vector<results::Comparison> comparisons = compare_sections(runs, {.across_knobs = across_knobs});

@@ -23,6 +23,9 @@ namespace regduel::cli {
 // Where the report has the row of a side (0 = the older one).
 using CaseOf = std::function<int(const results::ResultRow& row, int side)>;
 
+// One measure as `compare --json` and the page have it, without its programs.
+[[nodiscard]] nlohmann::ordered_json json_of(const results::MeasureComparison& m);
+
 [[nodiscard]] nlohmann::ordered_json comparison_json(const ComparedRuns& runs, bool across_knobs, const std::string& version,
                                                      const CaseOf& case_of);
 
