@@ -26,7 +26,7 @@ Constraint constraint(ConstraintType type, int weight) {
   return c;
 }
 
-// One unit is the bank of its own.
+// Each unit has a bank of its own.
 void Case::weigh(int unit, int weight) {
   ir::Target machine = ir::default_target();
   machine.register_banks = ir::kMaxUnits;

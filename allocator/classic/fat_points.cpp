@@ -17,7 +17,7 @@
 namespace regduel::allocator {
 namespace {
 
-// What the walk adds once it is known how many soft constraints there are.
+// A soft constraint that waits until all of them are counted, since relaxation leaves out the first ones.
 struct Soft {
   const Constraint* constraint;  // null = interference with a vreg that has no home yet
   std::optional<int> target;     // nothing = it has none yet
@@ -143,7 +143,7 @@ class FatPoints {
   }
   void put(VRegId v, int unit) {
     result_.attempt.home[v.index()] = unit;
-    // What a copy, a tie or a hint joins to v would like to stand where that vanishes.
+    // Vregs that a copy, a tie or a hint joins to v prefer the positions at which that copy vanishes.
     for (const Constraint& c : round_.constraints.of(v)) {
       if (c.type != ConstraintType::Range || !c.partner.is_valid()) continue;
       Hint& hint = hint_[c.partner.index()];

@@ -18,7 +18,7 @@ InterferenceLists::InterferenceLists(const Function& f, const Liveness& live, st
       if (!f.vreg(v).is_architectural())
         for (const Interval& i : live.range(v.index())) add(i.begin.inst(), Piece{i, v});
   });
-  // What each piece met when it began, piece after piece, and how many pairs each vreg is in.
+  // The pieces that are open where a piece begins interfere with it; the pairs are listed piece after piece, and counted by vreg.
   std::vector<Piece> open;
   std::vector<VRegId> met;
   std::vector<std::size_t> met_end;

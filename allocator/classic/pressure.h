@@ -45,7 +45,7 @@ struct Pressure {
   }
 };
 
-// What a constraint adds in the units [0, width).
+// Adds the weights of a constraint in the units [0, width).
 //   target   the unit that it is about (types 4, 9 and 10: the index of the custom constraint)
 void add(Pressure& to, const Constraint& c, int target, int width, const Geometry& geometry, const ir::Target& machine);
 // Type 0: the vreg would stand in some of `units` units from `target` on.

@@ -1,4 +1,4 @@
-// What each type of constraint adds to the arrays.
+// The weights that each type of constraint adds to the arrays.
 
 #include "allocator/classic/pressure.h"
 
