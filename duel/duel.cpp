@@ -16,6 +16,7 @@
 #include "oracles/judges.h"
 #include "oracles/proof/proof.h"
 #include "oracles/quality/refill_bound.h"
+#include "oracles/rewrite/rewrite.h"
 
 namespace regduel::duel {
 namespace {
@@ -74,16 +75,19 @@ void add_moves(oracles::Measures& to, const oracles::Measures& of) {
 }
 
 oracles::Report judge_run(const ir::OwnRun& run, const oracles::Before& before, const oracles::Measures& measures,
-                          std::span<const std::string> judges) {
-  oracles::Report report = oracles::judge({before, run.after, ir::Limits::of(run.target), nullptr, false, &measures}, judges);
+                          const ir::Limits& limits, std::span<const std::string> judges) {
+  oracles::Report report = oracles::judge({before, run.after, limits, nullptr, false, &measures}, judges);
   if (run.words != nullptr)
     for (oracles::JudgeResult& r : report.results)
       for (oracles::Finding& f : r.findings) f.message = run.words->of(f.message, f.inst, f.other);
   return report;
 }
 
-// Each run by itself, against its own program and target.
-void judge_runs(Bout& bout, std::vector<ir::OwnRun>& runs, std::span<const std::string> judges) {
+// A form for the very target of the program is a rewriting of it (passes/pass.h). All others have registers of their own.
+bool is_rewriting(const ir::OwnRun& run, const oracles::Before& program) { return run.target.name == program.target().name; }
+
+// Each run by itself, against its own program and target; a rewriting also as a pair with the program that came in.
+void judge_runs(Bout& bout, std::vector<ir::OwnRun>& runs, const oracles::Before& program, const DuelOptions& options) {
   bout.is_own_form = true;
   int worst = -1;
   for (ir::OwnRun& run : runs) {
@@ -92,8 +96,11 @@ void judge_runs(Bout& bout, std::vector<ir::OwnRun>& runs, std::span<const std::
         return object(bout, "ill-formed", ir::to_string(*f, faults[0]));
     const oracles::Before before(run.before, run.target);
     oracles::Measures measures = oracles::measure(before, run.after);
-    oracles::Report report = judge_run(run, before, measures, judges);
-    measures.registers[ir::index(ir::RegFile::R)] = run.registers;
+    const bool rewrites = is_rewriting(run, program);
+    oracles::Report report =
+        judge_run(run, before, measures, rewrites ? options.limits : ir::Limits::of(run.target), options.judges);
+    if (rewrites) report.results.push_back(oracles::judge_rewrite(program.program(), run.before, run.target));
+    else measures.registers[ir::index(ir::RegFile::R)] = run.registers;
     add_moves(measures, bout.measures);
     bout.measures = measures;
     if (const int of_this = rank(report.verdict()); of_this >= worst) {
@@ -107,7 +114,7 @@ void judge_runs(Bout& bout, std::vector<ir::OwnRun>& runs, std::span<const std::
 void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before& before, const DuelOptions& options) {
   if (!allocation.runs.empty()) {
     bout.notes = std::move(allocation.notes);
-    return judge_runs(bout, allocation.runs, options.judges);
+    return judge_runs(bout, allocation.runs, before, options);
   }
   if (allocation.program.phase != ir::Phase::Allocated) return object(bout, "ill-formed", "the result is not marked as allocated");
   if (const auto faults = ir::check(allocation.program, 1); !faults.empty())

@@ -31,6 +31,10 @@ class Pass {
   // The names begin with that of the pass, "nvptx-copy-limit", so that passes and allocators can share one list of settings.
   // They live as long as the program.
   [[nodiscard]] virtual std::span<const ir::KnobInfo> knobs() const { return {}; }
+  // Whether the result is a rewriting (FORMAT.md, "Rewritings"), in which other instructions may compute what the effects read. It keeps
+  // the blocks, the effects and what they read, and none of what run() promises below. Its allocation is not taken back: judges compare
+  // the two programs over vregs, and the allocation with the one that was allocated.
+  [[nodiscard]] virtual bool rewrites() const { return false; }
   // Requires: `program` well-formed for `target`, over vregs. The error is one line, and only for a knob that there is not, or a
   // value that it cannot have. Ensures the same of the result, and
   //   - the same blocks, and the vregs of `program` first among its own;

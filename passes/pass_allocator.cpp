@@ -31,6 +31,13 @@ std::expected<ir::Allocation, ir::AllocFailure> PassAllocator::allocate(const ir
       run_recorded(pass_, program, target, {.fuel = options.fuel, .knobs = own, .trace = options.trace, .passes = options.passes});
   if (!after) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, after.error()});
   auto allocation = allocator_.allocate(*after, target, rest);
+  // An allocation of a rewriting is one of its own, and so is what other passes before it are part of.
+  if (allocation && !allocation->runs.empty()) return allocation;
+  if (allocation && pass_.rewrites()) {
+    allocation->runs.push_back({target, *after, std::move(allocation->program)});
+    allocation->program = {};
+    return allocation;
+  }
   if (allocation && allocation->program.phase == ir::Phase::Allocated && ir::check(allocation->program, 1).empty())
     allocation->program = take_back(program, allocation->program);
   return allocation;

@@ -7,6 +7,8 @@
 #include "passes/cssa/cssa.h"
 #include "passes/llvm/llvm.h"
 #include "passes/nvptx/nvptx.h"
+#include "passes/rewriting/clean.h"
+#include "passes/rewriting/schedule.h"
 #include "passes/series.h"
 #include "passes/ssa/ssa.h"
 
@@ -15,7 +17,8 @@ namespace regduel::passes {
 std::span<const Pass* const> passes() {
   static const std::array<const Pass*, 5> single = {&copyprop(), &ssa(), &cssa(), &llvm_coalescer(), &nvptx_coalescer()};
   static const Series series(single);
-  static const std::array<const Pass*, 6> all = {single[0], single[1], single[2], single[3], single[4], &series};
+  static const std::array<const Pass*, 8> all = {single[0], single[1], single[2], single[3],
+                                                 single[4], &series,   &clean(),  &schedule()};
   return all;
 }
 

@@ -173,6 +173,13 @@ int alloc(const Options& o) {
       fmt::print(stderr, "{}\n", failure_of(o, p, target, allocation.error()));
       return kExitFinding;
     }
+    // What a rewriting pass made of the program is what is allocated, and counts from here on.
+    if (!allocation->runs.empty()) {
+      p.function = std::move(allocation->runs[0].before);
+      allocation->program = std::move(allocation->runs[0].after);
+      allocation->notes.emplace_back(
+          "is allocated as the passes rewrite it: `regduel verify` wants what `regduel pass` makes as the program before");
+    }
     for (const std::string& note : allocation->notes) notes += fmt::format("{}: note: @{}: {}\n", p.file, p.function.name, note);
     const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
     if (o.passes.is_given()) stats[k] += text_of(p.function, passes);

@@ -24,13 +24,15 @@
 #include "oracles/memcheck/memcheck.h"
 #include "oracles/pair/constraints.h"
 #include "oracles/quality/quality.h"
+#include "oracles/rewrite/rewrite.h"
 #include "passes/in_memory.h"
 #include "passes/take_back.h"
 
 namespace regduel::cli {
 namespace {
 
-using oracles::kCalls;  // the judge of a whole file
+using oracles::kCalls;                            // the judge of a whole file
+constexpr std::string_view kRewrite = "rewrite";  // the judge of two programs over vregs
 
 struct Options {
   std::string before, after;
@@ -94,10 +96,11 @@ Program in_memory(const Program& before, const Program& after, const ir::Target&
 
 void require_judges(const std::vector<std::string>& names) {
   for (const std::string& name : names)
-    if (oracles::find_judge(name) == nullptr && name != kCalls) {
+    if (oracles::find_judge(name) == nullptr && name != kCalls && name != kRewrite) {
       std::vector<std::string_view> known;
       for (const oracles::Judge* j : oracles::judges()) known.push_back(j->name());
       known.push_back(kCalls);
+      known.push_back(kRewrite);
       throw BadInput(fmt::format("--judge: no judge \"{}\" (there are {})", name, fmt::join(known, ", ")));
     }
 }
@@ -202,6 +205,16 @@ std::unique_ptr<ir::Claims> claims_on(const Options& o, const Program& before, c
   return std::make_unique<ir::Claims>(*claims);
 }
 
+// What the judge of rewritings says. The case is that of the program after in memory, so that figures and places can be shown.
+Judged judged_rewriting(Program& before, Program& after, const ir::Target& target) {
+  if (const auto faults = ir::check(after.function, target, 1); !faults.empty())
+    throw BadInput(fmt::format("{}: error: {}", after.file, ir::to_string(after.function, faults[0])));
+  oracles::Report report;
+  report.results.push_back(oracles::judge_rewrite(before.function, after.function, target));
+  auto of = std::make_unique<oracles::Case>(after.function, after.function, target, ir::Limits::of(target), nullptr);
+  return {&before, &after, nullptr, std::move(of), std::move(report)};
+}
+
 int verify(const Options& o) {
   check_registers(o.regs);
   const oracles::MemcheckOptions memcheck = memcheck_options(o.knobs);
@@ -223,7 +236,7 @@ int verify(const Options& o) {
   Shown shown(o, memcheck, before.size() > 1);
   const BottomUp callees_first = bottom_up(before);
   CalleeClobbers clobbers;
-  std::vector<Judged> all;
+  std::vector<Judged> all, rewritings;
   bool has_pass = false;
   for (std::size_t step = 0; step < before.size(); ++step) {
     const std::size_t k = o.ipra ? callees_first.order[step] : step;
@@ -240,6 +253,15 @@ int verify(const Options& o) {
       if (callees_first.is_known[k]) clobbers.add(p.function, made.function, target);
     }
     auto claims = is_pass ? nullptr : claims_on(o, p, made, target);
+    const bool is_rewriting = std::ranges::find(names, kRewrite) != names.end();
+    if (is_rewriting && !is_pass)
+      throw BadInput(fmt::format("--judge rewrite: @{} is allocated; give two programs over vregs", p.function.name));
+    if (is_rewriting) {
+      if (names.size() != 1)
+        throw BadInput("--judge rewrite: looks at two programs over vregs, where no other judge of the list can");
+      rewritings.push_back(judged_rewriting(p, made, target));
+      continue;
+    }
     std::optional<oracles::JudgeResult> constraints;
     if (is_pass) {
       if (names.empty()) constraints = oracles::judge_constraints(p.function, made.function, target);
@@ -257,6 +279,7 @@ int verify(const Options& o) {
     all.push_back({&p, &made, std::move(claims), std::move(of), std::move(report)});
   }
   if (!has_pass) judge_file(all, names);
+  std::ranges::move(rewritings, std::back_inserter(all));
   for (const Judged& j : all) {
     failed = failed || j.report.verdict() == oracles::Verdict::Fail;
     gave_up = gave_up || j.report.verdict() == oracles::Verdict::Inconclusive;
@@ -278,6 +301,8 @@ Action declare_verify(Arguments& a) {
   for (const oracles::Judge* j : oracles::judges())
     judges += fmt::format("{}{} ({})", judges.empty() ? "" : "; ", j->name(), j->what_it_proves());
   judges += fmt::format("; {} (where functions of a file call each other: what a callee writes is in its callers' lists)", kCalls);
+  judges +=
+      fmt::format("; {} (two programs over vregs: each effect of the one happens in the other, and reads the same)", kRewrite);
   a.option("--judge", &o->judges, "Judges to ask, comma-separated (default all): " + judges);
   a.option("--claim", &o->claims,
            "Figures that the judge quality compares with what is there, e.g. registers=24,spill_store_bytes=96; of every function. "

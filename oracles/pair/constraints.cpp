@@ -22,8 +22,8 @@ using ir::VReg;
 
 class Constraints {
  public:
-  Constraints(const Function& before, const Function& after, const ir::Target& target)
-      : before_(before), after_(after), target_(target) {}
+  Constraints(const Function& before, const Function& after, const ir::Target& target, bool is_rewriting)
+      : before_(before), after_(after), target_(target), is_rewriting_(is_rewriting) {}
 
   JudgeResult run() {
     declarations();
@@ -73,12 +73,17 @@ class Constraints {
                   ? fmt::format("was fixed to {}", ir::to_string(before_, before_.fixed_of(want[k])))
                   : "was not fixed");
       const VReg &b_root = before_.vreg(before_.root(want[k].vreg())), &a_root = after_.vreg(after_.root(have[k].vreg()));
-      if (a_root.cls != b_root.cls || a_root.bytes() != b_root.bytes())
+      if (!may_become(b_root.cls, a_root.cls) || a_root.bytes() != b_root.bytes())
         fault(fmt::format("%{} is of another class or size than %{} before", have[k].vreg().value, want[k].vreg().value));
       else if (a_root.alignment() < b_root.alignment())
         fault(fmt::format("%{} is aligned to {} units, %{} before to {}", have[k].vreg().value, a_root.alignment(),
                           want[k].vreg().value, b_root.alignment()));
     }
+  }
+
+  [[nodiscard]] bool may_become(ir::RegClass from, ir::RegClass to) const {
+    using enum ir::RegClass;
+    return from == to || (is_rewriting_ && ((from == R && to == UR) || (from == P && to == UP)));
   }
 
   void demands(const Inst& b, const Inst& a) {
@@ -87,6 +92,7 @@ class Constraints {
     const auto is_same = [](const Operand& x, const Operand& y) { return !x.is_vreg() || (y.is_vreg() && x.vreg() == y.vreg()); };
     if (std::equal(want.begin(), want.end(), have.begin(), have.end(), is_same)) return;
     for (const ir::RegFile file : ir::kAllFiles) {
+      if (is_rewriting_ && ir::is_uniform(file)) continue;
       const auto had = demand(before_, b, file, target_), has = demand(after_, a, file, target_);
       if (!had || (has && *has <= *had)) continue;
       out_.add("operand-demand", a.id, -1,
@@ -108,13 +114,14 @@ class Constraints {
   const Function& before_;
   const Function& after_;
   const ir::Target& target_;
+  const bool is_rewriting_;
   Collector out_{"constraints"};
 };
 
 }  // namespace
 
-JudgeResult judge_constraints(const Function& before, const Function& after, const ir::Target& target) {
-  return Constraints(before, after, target).run();
+JudgeResult judge_constraints(const Function& before, const Function& after, const ir::Target& target, bool is_rewriting) {
+  return Constraints(before, after, target, is_rewriting).run();
 }
 
 }  // namespace regduel::oracles

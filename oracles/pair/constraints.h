@@ -7,6 +7,7 @@
 //   operand       of each instruction that is in both: early-clobber, tie and fixed register as before; its root of the same class
 //                 and width, and aligned at least as much
 //   demand        no instruction demands more of a file than before
+//                 In a rewriting a value of R may be one of UR, and one of P one of UP, where more is demanded then
 //   given-up      a device function gives up the registers that it gave up before
 //
 // Tested by constraints_test.cpp.
@@ -21,6 +22,7 @@ namespace regduel::oracles {
 // Judge "constraints"; categories vreg-declaration, operand-constraint, operand-demand, given-up-register, each finding at an
 // instruction of the program after where there is one. Requires: both well-formed, over vregs.
 // Cost: O(size), and demand() (completeness.h) of each instruction that reads or writes other vregs than before.
-[[nodiscard]] JudgeResult judge_constraints(const ir::Function& before, const ir::Function& after, const ir::Target& target);
+[[nodiscard]] JudgeResult judge_constraints(const ir::Function& before, const ir::Function& after, const ir::Target& target,
+                                            bool is_rewriting = false);
 
 }  // namespace regduel::oracles

@@ -33,6 +33,7 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"classic-first-unit-of-a-tuple-tested", "a tuple is placed where its first unit is free"},
     {"classic-kept-home-unchecked", "an attempt goes on with the homes of the one before, free or not"},
     {"classic-wide-neighbour-occupies-one-unit", "of a tuple that interferes only the first unit is occupied"},
+    {"clean-guarded-store-is-dead", "a store under a guard counts as dead code"},
     {"cssa-lost-copy", "the result of a phi becomes one with its operands although it lives on when they change"},
     {"cssa-swap-one-by-one", "the copies of several phis are done one after the other, whoever reads what they write"},
     {"fatpoint-best-homes-overwritten", "an attempt that is not the best overwrites the homes of the best"},
@@ -78,6 +79,8 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"llvm-phi-looks-at-one-edge", "a phi counts as a copy where its use on the first edge is one"},
     {"nvptx-high-half-unasked", "of something wide only the first piece is asked whether it interferes"},
     {"nvptx-phi-copies-each-use", "a phi counts as a copy of each of its uses, though it is one of all only where all are one"},
+    {"schedule-loads-pass-stores", "a load sinks into another block, whatever is written on the way"},
+    {"schedule-read-before-write", "in a block a read of memory goes in front of what changes memory"},
 });
 
 constexpr std::array kLosses = std::to_array<PlantedBug>({
