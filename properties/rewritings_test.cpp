@@ -1,13 +1,20 @@
 // Rewriting passes on random programs before the judge of rewritings.
 
+#include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "duel/allocators.h"
+#include "duel/duel.h"
 #include "generate/standard_mix.h"
 #include "ir/check.h"
+#include "ir/text/text.h"
 #include "oracles/rewrite/rewrite.h"
+#include "passes/pass_allocator.h"
 #include "passes/passes.h"
 
 namespace regduel::properties {
@@ -33,6 +40,43 @@ TEST(Rewritings, TheJudgeAcceptsThemAloneAndOneAfterTheOther) {
       all = *pass->run(all, target, {});
     }
     ASSERT_EQ(objection(c.program, all, target), "") << "case " << n;
+  }
+}
+
+// What it makes of one program is given.
+class Given final : public passes::Pass {
+ public:
+  explicit Given(ir::Function after) : after_(std::move(after)) {}
+  std::string_view name() const override { return "given"; }
+  std::string_view what_it_does() const override { return "what it was told"; }
+  bool rewrites() const override { return true; }
+  std::expected<ir::Function, std::string> run(const ir::Function&, const ir::Target&, const passes::PassOptions&) const override {
+    return after_;
+  }
+
+ private:
+  ir::Function after_;
+};
+
+TEST(Rewritings, AMistakeIsAFindingOfTheDuelBeforeEachAllocator) {
+  const auto parsed = [](const std::string& text) { return ir::parse(text)->functions.front(); };
+  const std::string text = "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = ld 0 !read\n"
+                           "    #1 st 4, %0 !write\n    #2 exit\n";
+  std::string wrong = text;
+  wrong.replace(text.find("ld 0"), 4, "ld 8");
+  const ir::Function before = parsed(text);
+  for (const ir::Allocator* allocator : duel::all_duelists()) {
+    const auto findings = [&](const std::string& after) {
+      const Given pass(parsed(after));
+      const passes::PassAllocator both(pass, *allocator);
+      const std::array<const ir::Allocator*, 1> duelists = {&both};
+      const duel::Duel d = duel::duel({before, ir::default_target()},
+                                      {.duelists = duelists, .limits = ir::Limits::of(ir::default_target(), 8)});
+      EXPECT_TRUE(d.bouts[0].is_own_form);
+      return d.bouts[0].signatures();
+    };
+    EXPECT_THAT(findings(text), testing::IsEmpty());
+    EXPECT_THAT(findings(wrong), testing::ElementsAre("rewrite/wrong-value@st:use"));
   }
 }
 
