@@ -28,6 +28,7 @@ using symbolic::Violation;
 using symbolic::ViolationPlace;
 
 constexpr std::string_view kName = "uniform";
+constexpr int kMostChoices = 8;  // of names, that are tried in a program that fails
 
 // The places at which checks fail, each with its violation.
 class Failures final : public symbolic::ViolationListener {
@@ -41,7 +42,7 @@ class Failures final : public symbolic::ViolationListener {
   const Plan& plan_;
 };
 
-// The failures with the damage that are none without; nullopt where the states do not settle.
+// The failures with the damage that are none without, of all choices of names; nullopt where the states do not settle.
 struct Outcome {
   std::map<ViolationPlace, Violation> failures;
   std::vector<std::uint32_t> spoilt_by;  // steps behind which something is destroyed
@@ -56,15 +57,24 @@ std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<c
     damages = find_damages(plan, sound, shared);
   }
   if (damages.empty()) return Outcome{};
-  Failures without(plan), with(plan);
-  Destroyer destroyer(plan, damages);
-  FixedPoint spoilt(plan, most_tokens, &destroyer);
-  if (!spoilt.settle()) return std::nullopt;
-  if (!spoilt.state().has_violation()) return Outcome{};
-  for (const std::uint32_t b : plan.order) sound.walk(b, &without), spoilt.walk(b, &with);
+  Failures without(plan);
+  for (const std::uint32_t b : plan.order) sound.walk(b, &without);
   Outcome outcome;
-  for (const auto& [place, violation] : with.found)
-    if (!without.found.contains(place)) outcome.failures.emplace(place, violation);
+  std::vector<std::uint32_t> wanted;
+  int choices = 0;
+  do {
+    Failures with(plan);
+    Destroyer destroyer(plan, damages);
+    FixedPoint spoilt(plan, most_tokens, &destroyer);
+    if (!spoilt.settle()) return std::nullopt;
+    if (spoilt.state().has_violation())
+      for (const std::uint32_t b : plan.order) spoilt.walk(b, &with);
+    std::erase_if(with.found, [&](const auto& f) { return without.found.contains(f.first); });
+    if (with.found.empty()) return Outcome{};
+    wanted.clear();
+    for (const auto& [place, violation] : with.found) wanted.push_back(violation.name);
+    outcome.failures.merge(with.found);
+  } while (++choices < kMostChoices && damages.choose_others(wanted));
   for (std::uint32_t s = 0; s < plan.steps.size(); ++s)
     if (!damages.behind_steps[s].empty()) outcome.spoilt_by.push_back(s);
   return outcome;
