@@ -92,6 +92,7 @@ class Finder final : public symbolic::Observer {
   void before_step(std::uint32_t step, State& state) override { write_.before(step, state); }
   void after_step(std::uint32_t step, State& state) override {
     if (write_.is_first_half(step)) return;
+    names_by_ = &plan_.steps[step];
     each_written(plan_, write_.step(), [&](std::uint32_t l) {
       if (is_uniform_location(plan_, l)) look_at(l, state, &write_, found.behind_steps[step]);
     });
@@ -111,7 +112,7 @@ class Finder final : public symbolic::Observer {
     if (shared_.is_shared(held)) return;
     Damage d = {.byte = i, .location = l};
     // The last write holds for all threads: the names that it defines come before others that the old content satisfies.
-    Names names = write == nullptr ? Names::None : find_names(held, state, &write->step(), d);
+    Names names = write == nullptr ? Names::None : find_names(held, state, names_by_, d);
     if (names == Names::None && write != nullptr && write->has_guard() && shared_.is_shared(write->where_done(held))) {
       if (write->only_where_done(held) == held) return;
       d.kind = Damage::Kind::OtherSide;
@@ -125,6 +126,7 @@ class Finder final : public symbolic::Observer {
     ++found.count;
   }
   [[nodiscard]] bool defines(const Step& step, std::uint32_t name) const {
+    if (step.kind != StepKind::Operate && step.kind != StepKind::Gather && step.kind != StepKind::Rename) return false;
     return std::ranges::any_of(plan_.operands_of(step), [&](const StepOperand& op) {
       return op.role != ir::Role::Use && op.name.size != 0 && name >= op.name.cell && name < op.name.cell + op.name.cells();
     });
@@ -166,6 +168,7 @@ class Finder final : public symbolic::Observer {
   Values& values_;
   SharedValues& shared_;
   Write write_;
+  const Step* names_by_ = nullptr;  // what defines names with the write: the step itself, or the second half of a copy
 
  public:
   Damages found;

@@ -152,6 +152,26 @@ TEST(Uniform, OfTwoNamesThatAskForPartsTheOneThatIsReadIsKept) {
   expect_right(testing::edit(chosen, "use %0 !write        | use R1", "use %0, %1 !write | use R0, R1"));
 }
 
+// A kept copy of the program defines its names, so that its own come first, though it moves before it renames.
+TEST(Uniform, AGuardedCopyOfWhatIsUndefinedKeepsWhatTheGuardLeaves) {
+  const std::string body = R"(
+    #0 %7 = a               | P0 = a
+    #1 %4 = b               | UR0 = b
+    +10                     | R5 = copy UR0
+    +11                     | UR1 = copy R5
+    #2 @%7 %4 = copy %0     | @P0 UR1 = copy R0
+    +12                     | R6 = copy UR1
+    #3 %1 = copy %4         | copy !deleted
+    #4 @!%7 use %1 !write   | @!P0 use R6 !write
+    #5 use %1 !write        | use R6 !write
+    #6 exit
+)";
+  expect_right(body);
+  // Here it is defined, as a value that the program itself puts into a uniform vreg.
+  expect_right(testing::edit(testing::edit(body, "#0 %7 = a               | P0 = a", "#0 %7, %0 = a | P0, R0 = a"),
+                             "    #4 @!%7 use %1 !write   | @!P0 use R6 !write\n", ""));
+}
+
 // What is undefined in the first lap alone destroys nothing.
 TEST(Uniform, AnOldValueThatTheFirstLapLacks) {
   expect_right(R"(
