@@ -13,6 +13,7 @@
 #include "oracles/collector.h"
 #include "oracles/symbolic/fixed_point.h"
 #include "oracles/symbolic/plan.h"
+#include "oracles/symbolic/settled.h"
 #include "oracles/uniform/damage.h"
 #include "oracles/uniform/escapes.h"
 #include "oracles/uniform/shared_values.h"
@@ -47,9 +48,9 @@ struct Outcome {
   std::map<ViolationPlace, Violation> failures;
   std::vector<std::uint32_t> spoilt_by;  // steps behind which something is destroyed
 };
-std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<char>& declared, int most_tokens) {
-  FixedPoint sound(plan, most_tokens);
-  if (!sound.settle()) return std::nullopt;
+//   sound   settled, with so many tokens
+std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<char>& declared, FixedPoint& sound,
+                                  int most_tokens) {
   SharedValues shared(c, plan, sound, declared);
   Damages damages = find_damages(plan, sound, shared);
   if (!damages.empty()) {
@@ -91,16 +92,21 @@ JudgeResult judge_uniform(const Case& c) {
   Collector out(kName);
   const std::vector<char> declared = declared_vregs(c.before);
   if (!may_escape(c, declared)) return out.finish();
-  auto plan = symbolic::make_plan(c);
-  if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
+  const auto& states = symbolic::settled(c);
+  if (!states) return without_verdict(kName, Verdict::Skipped, states.error());
+  auto& [plan, quick, is_settled] = **states;
   const auto not_settled = [] {
     return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
   };
-  std::optional<Outcome> outcome = judge_with(c, *plan, declared, 0);
+  if (!is_settled) return not_settled();
+  std::optional<Outcome> outcome = judge_with(c, plan, declared, quick, 0);
   if (!outcome) return not_settled();
   if (outcome->failures.empty()) return out.finish();
-  if (symbolic::has_guards(*plan)) {
-    auto slower = judge_with(c, *plan, declared, symbolic::most_tokens_of(*plan));
+  if (symbolic::has_guards(plan)) {
+    const int most_tokens = symbolic::most_tokens_of(plan);
+    FixedPoint sound(plan, most_tokens);
+    if (!sound.settle()) return not_settled();
+    auto slower = judge_with(c, plan, declared, sound, most_tokens);
     if (!slower) return not_settled();
     std::erase_if(slower->failures, [&](const auto& f) { return !outcome->failures.contains(f.first); });
     outcome = std::move(slower);
@@ -112,9 +118,9 @@ JudgeResult judge_uniform(const Case& c) {
       continue;
     }
     const std::uint32_t step = std::get<0>(place);
-    out.add("uniform-register", c.after.insts[plan->steps[step].inst].id, violation.operand,
+    out.add("uniform-register", c.after.insts[plan.steps[step].inst].id, violation.operand,
             "was in a register that all threads of a warp share, and differs from thread to thread",
-            spoiler_of(c, *plan, *outcome, step));
+            spoiler_of(c, plan, *outcome, step));
   }
   if (out.empty() && unsure != nullptr)
     return without_verdict(
