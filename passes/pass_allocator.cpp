@@ -31,6 +31,9 @@ std::expected<ir::Allocation, ir::AllocFailure> PassAllocator::allocate(const ir
       run_recorded(pass_, program, target, {.fuel = options.fuel, .knobs = own, .trace = options.trace, .passes = options.passes});
   if (!after) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, after.error()});
   auto allocation = allocator_.allocate(*after, target, rest);
+  // Where a rewriting needs more of some file than there is, the program stays as it came.
+  if (!allocation && pass_.rewrites() && allocation.error().kind == ir::AllocFailure::Kind::Impossible)
+    return allocator_.allocate(program, target, rest);
   // An allocation of a rewriting is one of its own, and so is what other passes before it are part of.
   if (allocation && !allocation->runs.empty()) return allocation;
   if (allocation && pass_.rewrites()) {

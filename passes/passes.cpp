@@ -9,6 +9,7 @@
 #include "passes/nvptx/nvptx.h"
 #include "passes/rewriting/clean.h"
 #include "passes/rewriting/schedule.h"
+#include "passes/rewriting/uniform.h"
 #include "passes/series.h"
 #include "passes/ssa/ssa.h"
 
@@ -17,8 +18,8 @@ namespace regduel::passes {
 std::span<const Pass* const> passes() {
   static const std::array<const Pass*, 5> single = {&copyprop(), &ssa(), &cssa(), &llvm_coalescer(), &nvptx_coalescer()};
   static const Series series(single);
-  static const std::array<const Pass*, 8> all = {single[0], single[1], single[2], single[3],
-                                                 single[4], &series,   &clean(),  &schedule()};
+  static const std::array<const Pass*, 9> all = {single[0], single[1], single[2],  single[3],  single[4],
+                                                 &series,   &clean(),  &uniform(), &schedule()};
   return all;
 }
 

@@ -31,6 +31,9 @@ class Constraints {
     for (const Inst& a : after_.insts) {
       const std::uint32_t at = ids.find(a.id);
       if (at == IdIndex::kNone || before_.insts[at].num_operands != a.num_operands) continue;
+      if (is_rewriting_ &&
+          (a.is_copy() || a.op != before_.insts[at].op || after_.mnemonic(a) != before_.mnemonic(before_.insts[at])))
+        continue;
       operands(before_.insts[at], a);
       demands(before_.insts[at], a);
     }

@@ -78,7 +78,10 @@ Machine::Machine(const Function& f, const Function* widths_of) : f_(f), plans_(f
     p.width.assign(uses.size(), 0);
     if (widths_of == nullptr) continue;
     const std::uint32_t at = before.find(i.id);
-    if (at == IdIndex::kNone) continue;
+    if (at == IdIndex::kNone || widths_of->insts[at].op != i.op || widths_of->mnemonic(widths_of->insts[at]) != f.mnemonic(i))
+      continue;
+    // A number says nothing of the widths on which the meaning hangs.
+    p.meaning = meaning_of(*widths_of, widths_of->insts[at]);
     const auto old = ir::uses_of(widths_of->operands_of(widths_of->insts[at]));
     if (old.size() != uses.size()) continue;
     for (std::size_t k = 0; k < uses.size(); ++k)

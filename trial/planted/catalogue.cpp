@@ -81,6 +81,8 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"nvptx-phi-copies-each-use", "a phi counts as a copy of each of its uses, though it is one of all only where all are one"},
     {"schedule-loads-pass-stores", "a load sinks into another block, whatever is written on the way"},
     {"schedule-read-before-write", "in a block a read of memory goes in front of what changes memory"},
+    {"uniform-loads-are-the-same", "what is read from memory counts as the same in all threads"},
+    {"uniform-writes-in-diverged-blocks", "uniform registers are written where not all threads are"},
 });
 
 constexpr std::array kLosses = std::to_array<PlantedBug>({
