@@ -353,6 +353,7 @@ CheapestSet::CheapestSet(std::vector<std::int64_t> costs) : question_(std::make_
   for (const std::int64_t c : costs) REGDUEL_CHECK(c >= 0, "an element that costs less than nothing");
   question_->costs = std::move(costs);
 }
+CheapestSet::CheapestSet(SetQuestion question) : question_(std::make_unique<Question>(Question{std::move(question)})) {}
 CheapestSet::~CheapestSet() = default;
 
 void CheapestSet::add_extra_cost(Element taken, Element unless, std::int64_t cost) {

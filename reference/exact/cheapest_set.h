@@ -42,6 +42,7 @@ class CheapestSet {
 
   //   costs      by element, each at least 0; their sum, with extra costs, below 2^55
   explicit CheapestSet(std::vector<std::int64_t> costs);
+  explicit CheapestSet(SetQuestion question);
   ~CheapestSet();
   CheapestSet(const CheapestSet&) = delete;
   CheapestSet& operator=(const CheapestSet&) = delete;
