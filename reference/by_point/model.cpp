@@ -335,7 +335,10 @@ class Builder {
         if (!is_part && !is_move) h.is_read = true;
       }
       if (!is_named && is_end && h.before != kNoElement) refill_at_end(now_[k], h);
-      if (h.is_read && h.before != kNoElement) q().costs[h.before] += code_.temps[h.temp].bytes * times;
+      if (h.is_read && h.before != kNoElement) {
+        h.part = part_read(i, now_[k]);
+        q().costs[h.before] += std::popcount(h.part) * times;
+      }
       point.held.push_back(h);
     }
     for (PointOperand& o : point.operands)
@@ -351,6 +354,7 @@ class Builder {
       } else if (h.is_read && h.before != kNoElement) {
         now_[k].out = h.after = element();
         imply(h.after, content(h.content).memory);
+        extra(h.before, h.after, cost(h.temp, b_) - std::popcount(h.part) * times);
       }
     }
     for (PointOperand& o : point.operands)
@@ -359,6 +363,17 @@ class Builder {
     if (!is_move) demand_room(point);
     block_->points.push_back(static_cast<std::uint32_t>(m_.points.size()));
     m_.points.push_back(std::move(point));
+  }
+
+  // The bytes that the instruction reads of a content, where it writes none of its temps.
+  [[nodiscard]] ByteMask part_read(std::uint32_t i, const Now& now) const {
+    const ByteMask all = byte_mask(0, code_.temps[now.temps[0]].bytes);
+    ByteMask part = 0;
+    for (const Ref& r : code_.refs_of(code_.insts[i])) {
+      if (std::ranges::find(now.temps, r.temp) == now.temps.end()) continue;
+      part |= (r.flags & kWrites) != 0 ? all : code_.bytes_of(r).reads;
+    }
+    return part == 0 ? all : part;
   }
 
   // Before a terminator with several successors a refill may serve them all.
@@ -536,7 +551,7 @@ class Builder {
         if (r.align_log2 < align) continue;
         const int places = (r.units + width - 1) / width;
         all += places;
-        narrowest = std::min(narrowest, r.units);
+        narrowest = std::min(narrowest, (r.units - 1) % width + 1);  // of the last place that it takes
         if (r.out != kNoElement) portions.push_back({r.out, places});
       }
       const int room = (units & m_.free[ir::index(file)]).positions(narrowest, align).count();

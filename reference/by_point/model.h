@@ -15,8 +15,8 @@
 //   room            at each instruction, while it reads and while it writes, and at the head of each block, the units of all that is in
 //                   registers are no more than there are, for each alignment: a demand
 //
-// A content that can be computed again costs nothing and is in a register where an instruction names it. An instruction that writes a
-// part of a value in memory may store that part alone. Moves between registers cost nothing.
+// A content that can be computed again costs nothing and is in a register where an instruction names it. An instruction that reads a part
+// of a value in memory may refill that part alone, for itself; one that writes a part may store that part alone. Moves between registers cost nothing.
 //
 // So the cheapest set costs no more than any allocation of the class (docs/bounds.md). It is an allocation where each point has a
 // packing (point_packing.h), and each content a slot of its own (writer.h). Tested by by_point_test.cpp, and by
@@ -55,6 +55,7 @@ struct Held {
   Element before = kNoElement;  // out before it; none where is_again
   Element after = kNoElement;   // out after it
   bool is_read = false;         // by the instruction, so that it is in a register
+  ByteMask part = 0;            // where is_read: the bytes that are read, and refilled alone where it does not stay
   bool lives_on = false;
 };
 

@@ -56,6 +56,7 @@ class Writer {
     std::uint32_t content;
     TempId temp;
     int unit;
+    ByteMask part = 0;  // that is enough; 0 = all
   };
 
   [[nodiscard]] bool is_taken(Element e) const { return e != kNoElement && is_taken_[e]; }
@@ -121,7 +122,8 @@ class Writer {
       const Content& c = block.contents[w.content];
       if (!c.is_again) {
         REGDUEL_CHECK(is_taken(c.memory), "a refill of what is not in memory in @" + f_.name);
-        pieces_.refill(to, w.temp, w.unit, slot(c.memory));
+        if (w.part == 0) pieces_.refill(to, w.temp, w.unit, slot(c.memory));
+        else for_pieces(w.part, [&](int begin, int bytes) { pieces_.refill_bytes(to, w.temp, w.unit, slot(c.memory), begin, bytes); });
       } else if (c.again != kNoSource) {
         pieces_.again(to, w.temp, w.unit, c.again);
       }
@@ -131,14 +133,18 @@ class Writer {
   // Where a content begins: all of it, or the part that is new in its slot.
   void store(Insts& to, const BlockModel& block, const Content& c, TempId t, int unit) {
     if (c.part_of == kNoIndex || !is_taken(block.contents[c.part_of].memory)) return pieces_.store(to, t, unit, slot(c.memory));
-    for (ByteMask left = c.part; left != 0;) {
+    for_pieces(c.part, [&](int begin, int bytes) { pieces_.store_bytes(to, t, unit, slot(c.memory), begin, bytes); });
+  }
+  // Aligned runs of 1, 2, 4 ... bytes.
+  template <class See>
+  static void for_pieces(ByteMask left, See&& see) {
+    const auto mask = [](int begin, int bytes) { return byte_mask(static_cast<std::size_t>(begin), static_cast<std::size_t>(bytes)); };
+    while (left != 0) {
       const int begin = std::countr_zero(left);
       int bytes = 1;
-      while (begin % (2 * bytes) == 0 && (left & byte_mask(static_cast<std::size_t>(begin), 2 * static_cast<std::size_t>(bytes))) ==
-                                             byte_mask(static_cast<std::size_t>(begin), 2 * static_cast<std::size_t>(bytes)))
-        bytes *= 2;
-      pieces_.store_bytes(to, t, unit, slot(c.memory), begin, bytes);
-      left &= ~byte_mask(static_cast<std::size_t>(begin), static_cast<std::size_t>(bytes));
+      while (bytes < 16 && begin % (2 * bytes) == 0 && (left & mask(begin, 2 * bytes)) == mask(begin, 2 * bytes)) bytes *= 2;
+      see(begin, bytes);
+      left &= ~mask(begin, bytes);
     }
   }
 
@@ -215,11 +221,12 @@ class Writer {
     }
     std::vector<Want> wants;
     for (std::size_t k = 0; k < point.held.size(); ++k)
-      if (of_held[k] >= 0) wants.push_back({point.held[k].content, point.held[k].temp, of_held[k]});
+      if (of_held[k] >= 0) wants.push_back({point.held[k].content, point.held[k].temp, of_held[k], part_of(point.held[k])});
     for (std::size_t o = 0; o < point.operands.size(); ++o) {
       const PointOperand& operand = point.operands[o];
       if (operand.held == kNoIndex || of_operand[o] < 0 || is_taken(operand.no_whole)) continue;
-      wants.push_back({point.held[operand.held].content, operand.temp, of_operand[o]});
+      const Held& h = point.held[operand.held];
+      wants.push_back({h.content, operand.temp, of_operand[o], operand.at_writes ? 0 : part_of(h)});
     }
     bring(out, block, std::move(wants), [&](std::uint32_t content) { return unit_[content]; });
     if (point.is_move) move(point, of_operand, block, out);
@@ -235,6 +242,11 @@ class Writer {
       if (is_taken(c.memory) && of_operand[o] >= 0) store(out, block, c, operand.temp, of_operand[o]);
       unit_[operand.content] = is_taken(operand.after) ? -1 : of_operand[o];
     }
+  }
+  // Where the content does not stay, what the instruction reads of it is enough.
+  [[nodiscard]] ByteMask part_of(const Held& h) const {
+    const bool stays = h.lives_on && h.after != kNoElement && !is_taken(h.after);
+    return !h.is_read || stays || h.part == byte_mask(0, code_.temps[h.temp].bytes) ? 0 : h.part;
   }
   [[nodiscard]] int home(const Point& point, const std::vector<int>& of_operand, TempId t) const {
     if (code_.temps[t].fixed.is_valid()) return code_.temps[t].fixed.first;

@@ -56,6 +56,12 @@ void Pieces::store_bytes(Insts& to, TempId t, int unit, std::uint32_t slot, int 
   inst.slot_offset = static_cast<std::uint32_t>(begin);
   to.push_back(with_refs(inst, {{piece(t, unit), kReads | kAtReads}}));
 }
+void Pieces::refill_bytes(Insts& to, TempId t, int unit, std::uint32_t slot, int begin, int bytes) {
+  CodeInst inst{.kind = CodeKind::Refill, .dst_offset = static_cast<std::uint8_t>(begin), .bytes = static_cast<std::uint8_t>(bytes)};
+  inst.slot = slot;
+  inst.slot_offset = static_cast<std::uint32_t>(begin);
+  to.push_back(with_refs(inst, {{piece(t, unit), kWrites}}));
+}
 void Pieces::again(Insts& to, TempId t, int unit, std::uint32_t inst) {
   to.push_back(with_refs({.kind = CodeKind::Remat, .remat_of = inst}, {{piece(t, unit), kWrites | kKills | kKillsBytes}}));
 }

@@ -43,6 +43,7 @@ class Pieces {
   void move(Insts& to, TempId t, int unit, int from);
   // Some of its bytes, from `begin` on.
   void store_bytes(Insts& to, TempId t, int unit, std::uint32_t slot, int begin, int bytes);
+  void refill_bytes(Insts& to, TempId t, int unit, std::uint32_t slot, int begin, int bytes);
   // All at once: each move by itself where an order exists, and rings as one parallel copy a file.
   struct Transfer {
     TempId temp;
