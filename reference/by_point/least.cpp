@@ -44,13 +44,17 @@ LeastByPoint least_by_point(const Problem& problem, const ByPointEffort& effort,
   const Tenancy tenancy(problem, code, model);
   for (int round = 0; round < kMostRounds; ++round) {
     const CheapestSet::Answer answer = set.solve(effort.conflicts, result.is_relaxed ? 0 : effort.questions);
+    result.why_none = "what instructions need does not fit, by point";
     if (answer.is_impossible) break;
     // What misfits demand of a loose model may be more than an allocation needs.
-    if (model.is_bounded && (round == 0 || !model.is_loose)) result.at_least = std::max(result.at_least, model.constant + answer.at_least);
+    if (model.is_bounded && (round == 0 || !model.is_loose))
+      result.at_least = std::max(result.at_least, model.constant + answer.at_least);
+    result.why_none = model.is_loose ? "values are equal in a way that no allocation follows" : "the effort did not suffice";
     if (answer.is_taken.empty() || model.is_loose) break;
     bool is_known = true;
     const auto misfits = tenancy.misfits(answer.is_taken, is_known);
     if (misfits.empty()) {
+      result.why_none = "no slot or register is left for what passes through one";
       if (auto written = write_by_point(problem, plan, code, model, answer.is_taken, fuel)) {
         result.allocation = std::move(written->allocation);
         result.at_most = model.constant + written->cost;

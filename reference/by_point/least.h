@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "reference/by_point/writer.h"
 
@@ -27,6 +28,7 @@ struct LeastByPoint {
   bool is_relaxed = false;    // the solver was not asked
   std::size_t values = 0, elements = 0, demands = 0, misfits = 0;
   std::optional<ir::Allocation> allocation;
+  std::string_view why_none;  // why there is no allocation
 
   [[nodiscard]] bool is_proved() const { return at_least == at_most; }
 };

@@ -175,6 +175,9 @@ class Builder {
       block_->end.push_back(std::move(end));
     }
   }
+  [[nodiscard]] TempId least_aligned(const std::vector<TempId>& temps) const {
+    return *std::ranges::min_element(temps, {}, [&](TempId t) { return code_.temps[t].align_log2; });
+  }
   void head(std::uint32_t b) {
     const std::uint32_t first = code_.blocks[b].first_inst;
     for (const TempId t : liveness_.live_in(b)) {
@@ -186,6 +189,7 @@ class Builder {
       at->temps.push_back(t);
     }
     for (Now& n : now_) {
+      std::swap(n.temps[0], *std::ranges::find(n.temps, least_aligned(n.temps)));
       Content& c = content(n.content);
       c.again = repeated_.at_head(b, n.temps[0]);
       for (const TempId t : n.temps)
@@ -325,12 +329,15 @@ class Builder {
     for (std::size_t k = 0; k < now_.size(); ++k) {
       Held h;
       h.content = now_[k].content;
-      h.temp = now_[k].temps[0];
+      h.temp = least_aligned(now_[k].temps);
+      h.align_log2 = code_.temps[h.temp].align_log2;
+      h.again = content(h.content).again;
       h.before = h.after = now_[k].out;
       bool is_named = false;
       for (const PointOperand& o : point.operands) {
         if (o.held != k) continue;
         is_named = true;
+        if (!o.at_writes) h.align_log2 = std::max<int>(h.align_log2, code_.temps[o.temp].align_log2);
         const bool is_part = o.at_writes && parts_[o.temp] != 0;
         if (!is_part && !is_move) h.is_read = true;
       }
@@ -484,9 +491,9 @@ class Builder {
     int units, align_log2;
     Element out;  // none: it is there in any case
   };
-  void room(std::vector<Room>& in, ir::RegFile file, TempId t, Element out) const {
+  void room(std::vector<Room>& in, ir::RegFile file, TempId t, Element out, int align_log2 = -1) const {
     const Temp& temp = code_.temps[t];
-    if (temp.file == file) in.push_back({temp.units, temp.align_log2, out});
+    if (temp.file == file) in.push_back({temp.units, align_log2 < 0 ? temp.align_log2 : align_log2, out});
   }
 
   void demand_room(const Point& point) {
@@ -521,7 +528,7 @@ class Builder {
         }
         const bool is_optional = h.lives_on && h.after != kNoElement;
         if (fixed == 0 && !is_written) {
-          if (h.is_read) room(reads, file, h.temp, kNoElement);
+          if (h.is_read) room(reads, file, h.temp, kNoElement, h.align_log2);
           else if (h.before != kNoElement) room(reads, file, h.temp, h.before);
         } else if (!is_kept && is_optional) {
           room(reads, file, h.temp, h.after);

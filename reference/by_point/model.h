@@ -51,9 +51,11 @@ struct Content {
 // A content around one instruction.
 struct Held {
   std::uint32_t content = 0;
-  TempId temp = kNoTemp;
+  TempId temp = kNoTemp;        // the least aligned one that holds it
   Element before = kNoElement;  // out before it; none where is_again
   Element after = kNoElement;   // out after it
+  std::uint32_t again = kNoSource;  // as of the content
+  int align_log2 = 0;               // the strictest of those that the instruction reads, or what one of the temps asks for
   bool is_read = false;         // by the instruction, so that it is in a register
   ByteMask part = 0;            // where is_read: the bytes that are read, and refilled alone where it does not stay
   bool lives_on = false;
@@ -82,7 +84,7 @@ struct BlockModel {
   struct AtHead {
     std::uint32_t content = 0;
     Element head = kNoElement, head_memory = kNoElement, out = kNoElement;
-    std::vector<TempId> temps;
+    std::vector<TempId> temps;  // the least aligned one first
   };
   struct AtEnd {
     std::uint32_t content = 0;

@@ -5,6 +5,11 @@
 
 namespace regduel::reference {
 
+int again_align_log2(const Problem& problem, std::uint32_t inst) {
+  const ir::Function& f = problem.program();
+  return problem.values()[f.root(f.operands_of(f.insts[inst])[0].vreg()).index()].align_log2;
+}
+
 UnitSet Tenancy::available(ir::RegFile file, const std::vector<bool>& is_taken) const {
   UnitSet units = m_.free[ir::index(file)];
   for (const ByPointModel::Saved& s : m_.saved)
@@ -39,6 +44,12 @@ PointTenants Tenancy::at(const Point& point, ir::RegFile file, const std::vector
     if (code_.temps[h.temp].file != file) continue;
     const bool stays = h.lives_on && h.after != kNoElement && !is_taken[h.after];
     const bool is_again = h.before == kNoElement;
+    // What computes it again asks for its own alignment.
+    const auto aligned = [&](int tenant) {
+      int& align_log2 = result.tenants[static_cast<std::size_t>(tenant)].align_log2;
+      align_log2 = std::max(h.align_log2, h.again == kNoSource ? 0 : again_align_log2(p_, h.again));
+      return tenant;
+    };
     int fixed = -1, kept = -1;
     bool is_read = false;
     for (std::size_t o = 0; o < point.operands.size(); ++o) {
@@ -57,11 +68,11 @@ PointTenants Tenancy::at(const Point& point, ir::RegFile file, const std::vector
       tenant = kept;
       result.tenants[static_cast<std::size_t>(kept)].at_writes = true;
     } else if (stays) {
-      tenant = add(h.temp, all - lost, true, true, preferred(h.content));
+      tenant = aligned(add(h.temp, all - lost, true, true, preferred(h.content)));
     } else if (is_read && fixed >= 0) {
       tenant = fixed;
     } else if (is_read) {
-      tenant = add(h.temp, all, true, false, preferred(h.content));
+      tenant = aligned(add(h.temp, all, true, false, preferred(h.content)));
     }
     for (std::size_t o = 0; o < point.operands.size(); ++o)
       if (point.operands[o].held == k && !point.operands[o].at_writes && result.of_operand[o] < 0) result.of_operand[o] = tenant;

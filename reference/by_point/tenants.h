@@ -14,6 +14,9 @@ struct PointTenants {
   std::vector<int> of_operand, of_held;  // by index into Point: the tenant; -1 = none
 };
 
+// Of what the instruction computes.
+[[nodiscard]] int again_align_log2(const Problem& problem, std::uint32_t inst);
+
 class Tenancy {
  public:
   Tenancy(const Problem& problem, const Code& code, const ByPointModel& model) : p_(problem), code_(code), m_(model) {}

@@ -125,6 +125,7 @@ class Writer {
         if (w.part == 0) pieces_.refill(to, w.temp, w.unit, slot(c.memory));
         else for_pieces(w.part, [&](int begin, int bytes) { pieces_.refill_bytes(to, w.temp, w.unit, slot(c.memory), begin, bytes); });
       } else if (c.again != kNoSource) {
+        if (w.unit % (1 << again_align_log2(p_, c.again)) != 0) has_failed_ = true;
         pieces_.again(to, w.temp, w.unit, c.again);
       }
     }
@@ -323,7 +324,7 @@ class Writer {
       }
       REGDUEL_CHECK(c.is_again, "a store of what is in no register in @" + f_.name);
       if (unit < 0) {
-        unit = idle_unit(s, h.temps[0]);
+        unit = idle_unit(s, h.temps[0], again_align_log2(p_, c.again));
         if (unit < 0) return insts;
         pieces_.again(later, h.temps[0], unit, c.again);
       }
@@ -334,13 +335,13 @@ class Writer {
     return insts;
   }
   // A place that holds nothing at the head of `s`, after all moves.
-  int idle_unit(std::uint32_t s, TempId t) {
+  int idle_unit(std::uint32_t s, TempId t, int align_log2) {
     const Temp& temp = code_.temps[t];
     UnitSet free = m_.free[ir::index(temp.file)];
     for (std::size_t h = 0; h < m_.blocks[s].head.size(); ++h)
       if (const Temp& o = code_.temps[m_.blocks[s].head[h].temps[0]]; o.file == temp.file && head_units_[s][h] >= 0)
         free.clear_range(head_units_[s][h], head_units_[s][h] + o.units);
-    const int unit = free.positions(temp.units, temp.align_log2).first();
+    const int unit = free.positions(temp.units, align_log2).first();
     if (unit < 0) has_failed_ = true;
     return unit;
   }

@@ -17,7 +17,7 @@ namespace regduel::reference {
 namespace {
 
 constexpr std::int64_t kMostConflicts = INT32_MAX;
-constexpr int kMostSteps = 20'000;  // of the simplex method
+constexpr double kWorkOfAConflict = 1e6;  // what the relaxation may cost, in operations
 constexpr int kSatisfiable = 10, kUnsatisfiable = 20;  // what CaDiCaL answers
 
 // Clauses over numbered variables; literal -x is the negation of x.
@@ -394,7 +394,7 @@ CheapestSet::Answer CheapestSet::solve(std::int64_t conflicts, int questions) co
     impossible.is_impossible = true;
     return impossible;
   }
-  const Relaxation relaxation = solve_relaxation(*question_, kMostSteps);
+  const Relaxation relaxation = solve_relaxation(*question_, kWorkOfAConflict * static_cast<double>(conflicts));
   if (!relaxation.is_taken.empty() && cost_of(*question_, relaxation.is_taken) == relaxation.at_least)
     return {.is_taken = relaxation.is_taken, .at_least = relaxation.at_least, .at_most = relaxation.at_least};
   if (questions == 0)

@@ -13,6 +13,7 @@
 #include "reference/program/plan.h"
 #include "reference/program/problem.h"
 #include "reference/program/rewrite.h"
+#include "reference/textbook/chordal.h"
 
 namespace regduel::reference {
 namespace {
@@ -167,8 +168,13 @@ Result least_split_bytes(const Problem& problem, const Knobs& knobs, const ir::A
     options.trace->line(fmt::format("exact-split: {} values, {} elements, {} demands of points, {} of packing, cost {} to {}",
                                     least.values, least.elements, least.demands, least.misfits, least.at_least, least.at_most));
   bounds.push_back({ir::Bound::Kind::SpillBytes, ir::RegFile::R, least.at_least});
-  if (!least.allocation)
-    return unsupported(fmt::format("no allocation by point was found; any needs at least {} weighted spill bytes", least.at_least));
+  if (!least.allocation) {
+    ir::Allocation other = allocate_by_chordal_colouring(problem, options.fuel);
+    other.notes.push_back(
+        fmt::format("the least weighted spill bytes by point are at least {}; {}, so that this is what chordal makes", least.at_least,
+                    least.why_none));
+    return other;
+  }
   least.allocation->notes.push_back(
       least.is_proved()
           ? fmt::format("weighted spill bytes: {}, the least by point", least.at_most)

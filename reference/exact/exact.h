@@ -28,7 +28,7 @@ inline constexpr std::string_view kExactProof = "exact-proof";
 [[nodiscard]] std::unique_ptr<ir::Allocator> make_exact_spill();
 
 // name() == "exact-split": the least weighted spill bytes where a value may be in a register at one point and in memory at another
-// (by_point/least.h), with a note as above. Unsupported where it has a bound and no allocation.
+// (by_point/least.h), with a note as above. Where it has a bound and no allocation, chordal's.
 [[nodiscard]] std::unique_ptr<ir::Allocator> make_exact_split();
 
 }  // namespace regduel::reference

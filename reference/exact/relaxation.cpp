@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kMuch = std::int64_t{1} << 61;
 constexpr double kTolerance = 1e-7;
+constexpr int kSubgradients = 150, kPatience = 8;
 // Fractions with these denominators come out of the linear relaxation mostly.
 constexpr std::int64_t kScales[] = {1, 2, 3, 4, 6, 12};
 
@@ -97,8 +98,13 @@ struct Component {
 
 class Master {
  public:
-  Master(const SetQuestion& q, int most_steps) : q_(q), most_steps_(most_steps) {
+  Master(const SetQuestion& q, double most_work) : q_(q), most_work_(most_work) {
     find_components();
+    implied_by_.resize(q_.costs.size());
+    marginal_ = q_.costs;
+    for (const auto& x : q_.extras)
+      if (x.is_forbidden()) implied_by_[x.taken].push_back(x.unless);
+      else marginal_[x.taken] += x.cost;
     choose_demands();
     demands_of_.resize(q_.costs.size());
     for (std::size_t k = 0; k < rows_of_demands_.size(); ++k)
@@ -112,10 +118,16 @@ class Master {
     std::vector<bool> all(q_.costs.size(), true);
     if (!is_met(q_, all)) return result;
     begin();
-    while (steps_ < most_steps_)
-      if (!price_all()) break;
+    descend();
+    // First near the worths that are good already, then as the simplex method has them.
+    for (const double share : {0.9, 0.5, 0.0}) {
+      share_ = share;
+      while (work_ < most_work_ && price_all()) {
+      }
+    }
     round_worths(result);
     take_whole_solution(result);
+    if (result.is_taken.empty() || cost_of(q_, best_set_) < cost_of(q_, result.is_taken)) result.is_taken = best_set_;
     return result;
   }
 
@@ -215,24 +227,113 @@ class Master {
   // Whether something entered.
   bool price_all() {
     bool has_entered = false;
-    for (std::size_t k = 0; k < rows_of_demands_.size() && steps_ < most_steps_; ++k)
+    for (std::size_t k = 0; k < rows_of_demands_.size() && work_ < most_work_; ++k)
       if (worth_[k] < -kTolerance) {
         std::vector<double> column(rows_);
         for (std::size_t r = 0; r < rows_; ++r) column[r] = -at(r, k);
         has_entered = pivot(column, worth_[k], Column{kNone, {}, 0}) || has_entered;
       }
-    for (std::size_t c = 0; c < components_.size() && steps_ < most_steps_; ++c) has_entered = price(c) || has_entered;
+    for (std::size_t c = 0; c < components_.size() && work_ < most_work_; ++c) has_entered = price(c) || has_entered;
     return has_entered;
   }
-  bool price(std::size_t c) {
-    Component& component = components_[c];
+  // The cheapest set of a component where a unit of demand d earns worth(d).
+  template <class Worth>
+  void cut(Component& component, Worth&& worth) {
     for (std::size_t k = 0; k < component.elements.size(); ++k) {
       const std::uint32_t e = component.elements[k];
       double cost = static_cast<double>(q_.costs[e]);
-      for (const Use& u : demands_of_[e]) cost -= worth_[u.demand] * u.units;
+      for (const Use& u : demands_of_[e]) cost -= worth(u.demand) * u.units;
       component.cut.set_cost(k, static_cast<std::int64_t>(std::llround(cost * precision_)));
     }
     component.cut.run();
+    work_ += 50 * static_cast<double>(component.elements.size());
+  }
+
+  // Subgradients (Held, Karp 1971): worths whose bound is good, and a set that meets all demands.
+  void descend() {
+    const std::size_t demands = rows_of_demands_.size();
+    std::vector<double> y(demands, 0), lack(demands);
+    std::vector<bool> is_taken(q_.costs.size());
+    best_set_.assign(q_.costs.size(), true);
+    best_worth_ = y;
+    double best = 0, most = static_cast<double>(cost_of(q_, best_set_)), step = 1;
+    int idle = 0;
+    for (int round = 0; round < kSubgradients && work_ < most_work_ && most > best + 0.5; ++round) {
+      double bound = 0;
+      for (std::size_t k = 0; k < demands; ++k) {
+        lack[k] = q_.demands[rows_of_demands_[k]].units;
+        bound += y[k] * lack[k];
+      }
+      for (Component& c : components_) {
+        cut(c, [&](std::size_t k) { return y[k]; });
+        for (std::size_t k = 0; k < c.elements.size(); ++k) {
+          const std::uint32_t e = c.elements[k];
+          is_taken[e] = c.cut.is_taken(k);
+          if (!is_taken[e]) continue;
+          bound += static_cast<double>(q_.costs[e]);
+          for (const Use& u : demands_of_[e]) {
+            bound -= y[u.demand] * u.units;
+            lack[u.demand] -= u.units;
+          }
+        }
+        for (const std::size_t x : c.extras)
+          if (const auto& extra = q_.extras[x]; !extra.is_forbidden() && is_taken[extra.taken] && !is_taken[extra.unless])
+            bound += static_cast<double>(extra.cost);
+      }
+      ++idle;
+      if (bound > best + 1e-9 * std::abs(best)) {
+        best = bound;
+        best_worth_ = y;
+        idle = 0;
+      }
+      if (round % 10 == 0 || idle == 0) most = std::min(most, complete(is_taken));
+      if (idle > kPatience) {
+        step /= 2;
+        y = best_worth_;
+        idle = 0;
+        if (step < 1e-3) break;
+      }
+      double length = 0;
+      for (std::size_t k = 0; k < demands; ++k)
+        if (y[k] > 0 || lack[k] > 0) length += lack[k] * lack[k];
+      if (length == 0) break;
+      for (std::size_t k = 0; k < demands; ++k) y[k] = std::max(0.0, y[k] + step * (most - bound) / length * lack[k]);
+    }
+  }
+  // Takes more until all demands are met, each time what costs least for what it gives. Returns the cost.
+  double complete(std::vector<bool> is_taken) {
+    const auto take = [&](std::uint32_t first) {
+      std::vector<std::uint32_t> work = {first};
+      while (!work.empty()) {
+        const std::uint32_t e = work.back();
+        work.pop_back();
+        if (is_taken[e]) continue;
+        is_taken[e] = true;
+        for (const std::uint32_t also : implied_by_[e]) work.push_back(also);
+      }
+    };
+    for (const auto& d : q_.demands) {
+      int lack = d.units;
+      for (const auto& p : d.portions) lack -= is_taken[p.element] ? p.units : 0;
+      if (lack <= 0) continue;
+      std::vector<std::pair<double, SetQuestion::Portion>> order;
+      for (const auto& p : d.portions)
+        if (!is_taken[p.element]) order.emplace_back(static_cast<double>(marginal_[p.element]) / p.units, p);
+      std::ranges::stable_sort(order, {}, [](const auto& o) { return o.first; });
+      for (const auto& [cost, p] : order) {
+        if (lack <= 0) break;
+        take(p.element);
+        lack -= p.units;
+      }
+    }
+    const double cost = static_cast<double>(cost_of(q_, is_taken));
+    if (cost < static_cast<double>(cost_of(q_, best_set_))) best_set_ = std::move(is_taken);
+    return cost;
+  }
+
+  bool price(std::size_t c) {
+    Component& component = components_[c];
+    cut(component, [&](std::size_t k) { return share_ * best_worth_[k] + (1 - share_) * worth_[k]; });
     Column column{c, {}, 0};
     for (std::size_t k = 0; k < component.elements.size(); ++k)
       if (component.cut.is_taken(k)) column.taken.push_back(component.elements[k]);
@@ -264,7 +365,6 @@ class Master {
       leaving = r;
       least = ratio;
     }
-    ++steps_;
     if (leaving == rows_) return false;
     double* const row = &at(leaving, 0);
     for (std::size_t c = 0; c < rows_; ++c) row[c] /= entries[leaving];
@@ -273,6 +373,7 @@ class Master {
       if (r == leaving || entries[r] == 0) continue;
       double* const other = &at(r, 0);
       for (std::size_t c = 0; c < rows_; ++c) other[c] -= entries[r] * row[c];
+      work_ += static_cast<double>(rows_);
       value_[r] -= entries[r] * least;
     }
     for (std::size_t c = 0; c < rows_; ++c) worth_[c] += reduced * row[c];
@@ -283,14 +384,16 @@ class Master {
   // The worths as whole numbers, at the scale at which the bound is best.
   void round_worths(Relaxation& result) {
     bool has_one = false;
+    for (const bool is_first : {true, false})
     for (const std::int64_t scale : kScales) {
+      const std::vector<double>& worth = is_first ? worth_ : best_worth_;
       Relaxation r;
       r.scale = scale;
       r.demands.assign(q_.demands.size(), 0);
       r.extras.assign(q_.extras.size(), 0);
       for (std::size_t k = 0; k < rows_of_demands_.size(); ++k)
         r.demands[rows_of_demands_[k]] =
-            std::max<std::int64_t>(0, std::llround(worth_[k] * static_cast<double>(scale)));
+            std::max<std::int64_t>(0, std::llround(worth[k] * static_cast<double>(scale)));
       find_flows(r);
       if (has_one && r.at_least <= result.at_least) continue;
       result = std::move(r);
@@ -343,8 +446,12 @@ class Master {
 
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   const SetQuestion& q_;
-  const int most_steps_;
-  int steps_ = 0;
+  const double most_work_;
+  double work_ = 0, share_ = 0;
+  std::vector<double> best_worth_;  // by row of a demand
+  std::vector<bool> best_set_;      // that meets all demands
+  std::vector<std::vector<std::uint32_t>> implied_by_;
+  std::vector<std::int64_t> marginal_;  // by element: what it costs to take it alone
   std::vector<Component> components_;
   std::vector<std::size_t> component_of_, place_;  // by element
   std::vector<std::size_t> rows_of_demands_;       // by row: the demand
@@ -357,7 +464,7 @@ class Master {
 
 }  // namespace
 
-Relaxation solve_relaxation(const SetQuestion& question, int most_steps) { return Master(question, most_steps).run(); }
+Relaxation solve_relaxation(const SetQuestion& question, double most_work) { return Master(question, most_work).run(); }
 
 std::int64_t cost_of(const SetQuestion& question, const std::vector<bool>& is_taken) {
   std::int64_t sum = 0;

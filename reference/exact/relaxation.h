@@ -46,14 +46,14 @@ struct Relaxation {
   std::int64_t scale = 1;                     // of what follows
   std::vector<std::int64_t> demands, extras;  // the worth of a unit of each, at least 0
   std::int64_t at_least = 0;                  // rounded up; not scaled
-  // A set that meets all demands: the cheapest one where the relaxation has a solution in whole numbers. Empty where it has none.
+  // A set that meets all demands: the cheapest one where the relaxation has a solution in whole numbers. Empty where there is none.
   std::vector<bool> is_taken;
 };
 
-// Cost: `most_steps` pivots, each rows squared, and as many minimum cuts. Of more than kMostRows rows the demands that want most are
-// looked at, so that the bound is one all the same.
+// Cost: about `most_work` operations; what was found by then is a bound all the same. So it is where there are more than kMostRows rows:
+// the demands that want most are looked at.
 constexpr std::size_t kMostRows = 1'500;
-[[nodiscard]] Relaxation solve_relaxation(const SetQuestion& question, int most_steps);
+[[nodiscard]] Relaxation solve_relaxation(const SetQuestion& question, double most_work);
 
 // What a set costs; whether it meets all demands and implications.
 [[nodiscard]] std::int64_t cost_of(const SetQuestion& question, const std::vector<bool>& is_taken);
