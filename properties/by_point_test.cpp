@@ -26,7 +26,9 @@ TEST(ByPoint, NobodyOfANarrowerClassCostsLess) {
     const ir::Function f = generate::generate({.profile = profile, .seed = seed, .size = 40});
     const ir::Limits limits = ir::Limits::of(target, 8 + static_cast<int>(seed % 16));
     std::vector<ir::Bound> bounds;
-    const auto answer = prover.prove(f, target, {.limits = limits}, bounds);
+    ir::AllocOptions options;
+    options.limits = limits;
+    const auto answer = prover.prove(f, target, options, bounds);
     const oracles::Before before(f, target);
     const duel::Duel d = duel::duel(before, {.duelists = duelists, .limits = limits});
     for (const duel::Bout& b : d.bouts)

@@ -12,7 +12,7 @@
 namespace regduel::reference {
 namespace {
 
-constexpr int kMostRounds = 60;  // of misfits
+constexpr int kMostRounds = 60, kMostRoundsRelaxed = 5;  // of misfits
 
 // What the program before spilling never needs is left out, and what can be computed again is.
 Code lowered(const Problem& problem, Plan& plan) {
@@ -42,7 +42,7 @@ LeastByPoint least_by_point(const Problem& problem, const ByPointEffort& effort,
   CheapestSet set(model.question);
   result.demands = set.drop_weaker_demands();
   const Tenancy tenancy(problem, code, model);
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < (result.is_relaxed ? kMostRoundsRelaxed : kMostRounds); ++round) {
     const CheapestSet::Answer answer = set.solve(effort.conflicts, result.is_relaxed ? 0 : effort.questions);
     result.why_none = "what instructions need does not fit, by point";
     if (answer.is_impossible) break;

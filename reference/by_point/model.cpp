@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ir/loops.h"
+#include "reference/by_point/room.h"
 #include "reference/program/contents.h"
 #include "reference/program/liveness.h"
 
@@ -16,11 +17,24 @@ namespace {
 
 constexpr auto kMostWeight = static_cast<std::uint64_t>(ir::kMostWeight);
 
+// The index of the program's instruction, if it can be repeated anywhere; else kNoSource.
+std::uint32_t repeatable(const Problem& problem, const CodeInst& inst) {
+  if (inst.kind == CodeKind::Remat) return inst.remat_of;
+  if (inst.kind != CodeKind::Original) return kNoSource;
+  const ir::Function& f = problem.program();
+  const ir::Inst& from = f.insts[inst.source];
+  if (!from.is_repeatable()) return kNoSource;
+  const auto ops = f.operands_of(from);
+  if (!f.is_whole(ops[0]) || f.fixed_of(ops[0]).is_valid() || ops[0].reads()) return kNoSource;
+  const bool reads_register = std::any_of(ops.begin() + 1, ops.end(), [](const ir::Operand& op) { return op.is_register(); });
+  return reads_register ? kNoSource : inst.source;
+}
+
 // By temp: the instruction that computes its content again wherever it is defined, at the head of each block.
 class Repeated {
  public:
   static constexpr std::uint32_t kUnknown = 0xFFFFFFFEu;  // no def reaches
-  explicit Repeated(const Code& code) : code_(code), in_(code.blocks.size()) {
+  Repeated(const Problem& problem, const Code& code) : problem_(problem), code_(code), in_(code.blocks.size()) {
     for (auto& in : in_) in.assign(code.temps.size(), kUnknown);
     for (bool changes = true; changes;) {
       changes = false;
@@ -50,8 +64,9 @@ class Repeated {
     for (std::size_t k = 0; k < refs.size(); ++k)
       if (refs[k].flags & kWrites) now[refs[k].temp] = kNoSource;
     for (std::size_t k = 0; k < 2u * inst.copy_pairs; k += 2) now[refs[k].temp] = sources[k / 2];
-    if (inst.kind == CodeKind::Remat && !refs.empty()) now[refs[0].temp] = inst.remat_of;
+    if (!refs.empty() && repeatable(problem_, inst) != kNoSource) now[refs[0].temp] = repeatable(problem_, inst);
   }
+  const Problem& problem_;
   const Code& code_;
   std::vector<std::vector<std::uint32_t>> in_;
 };
@@ -59,8 +74,8 @@ class Repeated {
 class Builder {
  public:
   Builder(const Problem& problem, const Code& code)
-      : p_(problem), f_(problem.program()), code_(code), liveness_(code), contents_(problem, code), repeated_(code),
-        live_after_(code.insts.size()) {
+      : p_(problem), f_(problem.program()), code_(code), liveness_(code), contents_(problem, code), repeated_(problem, code),
+        live_after_(code.insts.size()), room_(problem, code, m_.free, m_.saved) {
     m_.blocks.resize(code.blocks.size());
     for (std::uint32_t b = 0; b < code.blocks.size(); ++b)
       liveness_.walk(b, [&](std::uint32_t i, const LiveSet& live) {
@@ -182,9 +197,8 @@ class Builder {
     const std::uint32_t first = code_.blocks[b].first_inst;
     for (const TempId t : liveness_.live_in(b)) {
       if (is_outside(t)) continue;
-      auto at = std::ranges::find_if(now_, [&](const Now& n) {
-        return std::ranges::any_of(n.temps, [&](TempId o) { return contents_.is_same(t, o); });
-      });
+      auto at = std::ranges::find_if(
+          now_, [&](const Now& n) { return std::ranges::any_of(n.temps, [&](TempId o) { return contents_.is_same(t, o); }); });
       if (at == now_.end()) at = now_.insert(at, {add_content(t, first), {}, kNoElement});
       at->temps.push_back(t);
     }
@@ -215,12 +229,7 @@ class Builder {
       }
       block_->head.push_back(std::move(h));
     }
-    for (const ir::RegFile file : ir::kAllFiles) {
-      std::vector<Room> in;
-      for (const BlockModel::AtHead& h : block_->head)
-        if (h.head != kNoElement) room(in, file, h.temps[0], h.head);
-      demand_room(file, in, p_.allocatable()[ir::index(file)]);
-    }
+    room_.demand(*block_, q());
   }
 
   // --- instructions -----------------------------------------------------------------------------------------------
@@ -367,7 +376,7 @@ class Builder {
     for (PointOperand& o : point.operands)
       if (o.at_writes) write(i, point, o);
     drop_dead(i);
-    if (!is_move) demand_room(point);
+    if (!is_move) room_.demand(point, m_.is_loose, q());
     block_->points.push_back(static_cast<std::uint32_t>(m_.points.size()));
     m_.points.push_back(std::move(point));
   }
@@ -413,12 +422,17 @@ class Builder {
 
   void write(std::uint32_t i, Point& point, PointOperand& o) {
     if (!is_live_after(i, o.temp) || is_outside(o.temp)) return;
-    const auto shares = std::ranges::find_if(now_, [&](const Now& n) {
-      return std::ranges::any_of(n.temps, [&](TempId t) { return contents_.is_same(o.temp, t); });
-    });
+    const auto shares = std::ranges::find_if(
+        now_, [&](const Now& n) { return std::ranges::any_of(n.temps, [&](TempId t) { return contents_.is_same(o.temp, t); }); });
     if (shares != now_.end()) m_.is_loose = true;
     const std::int64_t whole = cost(o.temp, b_);
     o.content = add_content(o.temp, i);
+    if (const std::uint32_t again = repeatable(p_, code_.insts[i]); again != kNoSource) {
+      content(o.content).is_again = true;
+      content(o.content).again = again;
+      now_.push_back({o.content, {o.temp}, kNoElement});
+      return;
+    }
     o.after = element();
     const Element memory = content(o.content).memory = element();
     imply(o.after, memory);
@@ -486,90 +500,6 @@ class Builder {
     m_.edges.push_back(std::move(edge));
   }
 
-  // --- demands ----------------------------------------------------------------------------------------------------
-  struct Room {
-    int units, align_log2;
-    Element out;  // none: it is there in any case
-  };
-  void room(std::vector<Room>& in, ir::RegFile file, TempId t, Element out, int align_log2 = -1) const {
-    const Temp& temp = code_.temps[t];
-    if (temp.file == file) in.push_back({temp.units, align_log2 < 0 ? temp.align_log2 : align_log2, out});
-  }
-
-  void demand_room(const Point& point) {
-    const CodeInst& inst = code_.insts[point.inst];
-    const Shape* const shape = inst.kind == CodeKind::Original ? &p_.shape(inst.source) : nullptr;
-    for (const ir::RegFile file : ir::kAllFiles) {
-      const std::size_t at = ir::index(file);
-      UnitSet lost;  // what lives on cannot be there
-      if (shape != nullptr && shape->has_clobbers()) lost |= (*shape->clobbers)[at];
-      for (const PointOperand& o : point.operands)
-        if (o.at_writes && code_.temps[o.temp].fixed.is_valid() && code_.temps[o.temp].file == file)
-          lost |= units_of(code_.temps[o.temp].fixed);
-      std::vector<Room> reads, writes, through;
-      for (const PointOperand& o : point.operands) {
-        if (o.at_writes && !m_.is_loose) room(writes, file, o.temp, kNoElement);
-        if (o.at_reads && (o.at_writes || o.held == kNoIndex)) room(reads, file, o.temp, kNoElement);
-      }
-      for (std::uint32_t k = 0; k < point.held.size(); ++k) {
-        const Held& h = point.held[k];
-        if (code_.temps[h.temp].file != file) continue;
-        int fixed = 0;
-        bool is_kept = false, is_written = false;
-        for (const PointOperand& o : point.operands) {
-          if (o.held != k) continue;
-          if (o.at_writes) {
-            is_written = true;
-          } else if (const ir::PReg r = code_.temps[o.temp].fixed; r.is_valid()) {
-            room(reads, file, o.temp, kNoElement);
-            ++fixed;
-            is_kept = is_kept || !units_of(r).intersects(lost);
-          }
-        }
-        const bool is_optional = h.lives_on && h.after != kNoElement;
-        if (fixed == 0 && !is_written) {
-          if (h.is_read) room(reads, file, h.temp, kNoElement, h.align_log2);
-          else if (h.before != kNoElement) room(reads, file, h.temp, h.before);
-        } else if (!is_kept && is_optional) {
-          room(reads, file, h.temp, h.after);
-        }
-        if (is_optional) {
-          room(writes, file, h.temp, h.after);
-          room(through, file, h.temp, h.after);
-        }
-      }
-      UnitSet units = p_.allocatable()[at];
-      if (shape != nullptr && f_.insts[inst.source].op == ir::Op::Ret) demand_room(file, reads, units - p_.callee_saved()[at]);
-      else demand_room(file, reads, units);
-      demand_room(file, writes, units);
-      if (lost.any()) demand_room(file, through, units - lost);
-    }
-  }
-
-  // For each alignment: the places where those so aligned, or better, begin.
-  void demand_room(ir::RegFile file, const std::vector<Room>& in, const UnitSet& units) {
-    int widest = 0;
-    for (const Room& r : in) widest = std::max(widest, r.align_log2);
-    for (int align = 0; align <= widest; ++align) {
-      const int width = 1 << align;
-      int all = 0, narrowest = width;
-      std::vector<SetQuestion::Portion> portions;
-      for (const Room& r : in) {
-        if (r.align_log2 < align) continue;
-        const int places = (r.units + width - 1) / width;
-        all += places;
-        narrowest = std::min(narrowest, (r.units - 1) % width + 1);  // of the last place that it takes
-        if (r.out != kNoElement) portions.push_back({r.out, places});
-      }
-      const int room = (units & m_.free[ir::index(file)]).positions(narrowest, align).count();
-      if (all <= room) continue;
-      for (const ByPointModel::Saved& s : m_.saved)
-        if (s.file == file && units.has(s.unit)) portions.push_back({s.element, 1});
-      std::ranges::sort(portions, {}, &SetQuestion::Portion::element);
-      q().demands.push_back({std::move(portions), all - room});
-    }
-  }
-
   const Problem& p_;
   const ir::Function& f_;
   const Code& code_;
@@ -578,6 +508,7 @@ class Builder {
   Repeated repeated_;
   std::vector<std::vector<TempId>> live_after_;  // by instruction, ascending
   ByPointModel m_;
+  RoomDemands room_;
   // Of the block at hand.
   BlockModel* block_ = nullptr;
   std::uint32_t b_ = 0;

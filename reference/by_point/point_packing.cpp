@@ -12,7 +12,8 @@ constexpr int kMostSteps = 200'000;
 
 class Packer {
  public:
-  Packer(const std::vector<Tenant>& tenants, std::vector<int>& unit_of) : tenants_(tenants), unit_of_(unit_of), order_(tenants.size()) {
+  Packer(const std::vector<Tenant>& tenants, std::vector<int>& unit_of)
+      : tenants_(tenants), unit_of_(unit_of), order_(tenants.size()) {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     for (const Tenant& t : tenants) places_.push_back(t.room.positions(t.units, t.align_log2).count());
     std::ranges::stable_sort(order_, [&](std::size_t a, std::size_t b) {
@@ -91,10 +92,18 @@ class Packer {
     if (!all.empty()) put(k, all[0]);
     return !all.empty();
   }
+  [[nodiscard]] bool is_alike(std::size_t a, std::size_t b) const {
+    const Tenant &x = tenants_[a], &y = tenants_[b];
+    return x.units == y.units && x.align_log2 == y.align_log2 && x.room == y.room && x.at_reads == y.at_reads &&
+           x.at_writes == y.at_writes;
+  }
   bool search(std::size_t at) {
     if (at == order_.size()) return true;
     const std::size_t k = order_[at];
+    // Of tenants that are alike the first one stands first.
+    const int above = at > 0 && is_alike(order_[at - 1], k) ? unit_of_[order_[at - 1]] : -1;
     for (const int u : places(k)) {
+      if (u <= above) continue;
       if (++steps_ > kMostSteps) return false;
       put(k, u);
       if (search(at + 1)) return true;
