@@ -11,11 +11,13 @@
 
 #include "base/check_macro.h"
 #include "reference/exact/proof.h"
+#include "reference/exact/relaxation.h"
 
 namespace regduel::reference {
 namespace {
 
 constexpr std::int64_t kMostConflicts = INT32_MAX;
+constexpr double kWorkOfAConflict = 1e6;  // what the relaxation may cost, in operations
 constexpr int kSatisfiable = 10, kUnsatisfiable = 20;  // what CaDiCaL answers
 
 // Clauses over numbered variables; literal -x is the negation of x.
@@ -68,32 +70,12 @@ std::vector<int> count(Formula& formula, Variables& variables, std::span<const i
 
 }  // namespace
 
+struct CheapestSet::Question : SetQuestion {};
+
 namespace {
 
-using Element = CheapestSet::Element;
-using Portion = CheapestSet::Portion;
+using Question = SetQuestion;
 using Answer = CheapestSet::Answer;
-
-struct Demand {
-  std::vector<Portion> portions;
-  int units = 0;
-};
-struct Extra {
-  Element taken, unless;
-  std::int64_t cost;
-};
-
-}  // namespace
-
-struct CheapestSet::Question {
-  std::vector<std::int64_t> costs;
-  std::vector<Demand> demands;
-  std::vector<Extra> extras;
-};
-
-namespace {
-
-using Question = CheapestSet::Question;
 
 // The question in clauses, with a variable for each element and one for each extra cost, which is true if the cost is paid.
 struct Clauses {
@@ -103,19 +85,31 @@ struct Clauses {
 
   explicit Clauses(const Question& q) {
     for (std::size_t e = 0; e < q.costs.size(); ++e) elements.push_back(variables.add());
-    for (const Extra& x : q.extras) {
+    for (const Question::Extra& x : q.extras) {
+      if (x.is_forbidden()) {
+        extras.push_back(0);
+        formula.clause({-elements[x.taken], elements[x.unless]});
+        continue;
+      }
       extras.push_back(variables.add());
       formula.clause({-elements[x.taken], elements[x.unless], extras.back()});
     }
-    for (const Demand& d : q.demands) demand(d);
+    for (const Question::Demand& d : q.demands) demand(d);
   }
 
  private:
-  //   s(i, j)   true only where the first i portions have at least j units
-  void demand(const Demand& d) {
+  // So many taken, or no more left, whichever needs fewer variables.
+  void demand(const Question::Demand& d) {
     if (d.units <= 0) return;
+    int all = 0;
+    for (const Question::Portion& p : d.portions) all += p.units;
+    if (2 * d.units <= all) at_least(d);
+    else at_most(d, all - d.units);
+  }
+  //   s(i, j)   true only where of the first i portions at least j units are taken
+  void at_least(const Question::Demand& d) {
     std::vector<int> before(static_cast<std::size_t>(d.units) + 1, 0);  // s(i - 1, j) by j; 0 = false
-    for (const Portion& p : d.portions) {
+    for (const Question::Portion& p : d.portions) {
       std::vector<int> now(before.size(), 0);
       for (std::size_t j = 1; j < now.size(); ++j) {
         const std::size_t less = j > static_cast<std::size_t>(p.units) ? j - static_cast<std::size_t>(p.units) : 0;
@@ -137,145 +131,39 @@ struct Clauses {
     if (before.back() != 0) formula.clause({before.back()});
     else formula.clause(std::span<const int>());
   }
+  //   s(i, j)   true where of the first i portions at least j units are left; more than `most` are never left
+  void at_most(const Question::Demand& d, int most) {
+    if (most < 0) return formula.clause(std::span<const int>());
+    std::vector<int> before(static_cast<std::size_t>(most) + 1, 0);
+    for (const Question::Portion& p : d.portions) {
+      const int left = -elements[p.element];
+      std::vector<int> now = before;
+      for (int j = 1; j <= most; ++j) {
+        const int less = j - p.units;
+        if (less > 0 && before[static_cast<std::size_t>(less)] == 0) continue;
+        const int s = now[static_cast<std::size_t>(j)] = variables.add();
+        if (const int b = before[static_cast<std::size_t>(j)]; b != 0) formula.clause({-b, s});
+        if (less > 0) formula.clause({-left, -before[static_cast<std::size_t>(less)], s});
+        else formula.clause({-left, s});
+      }
+      // With this portion it would be more than there may be.
+      const int before_that = most + 1 - p.units;
+      if (before_that <= 0) formula.clause({-left});
+      else if (const int b = before[static_cast<std::size_t>(before_that)]; b != 0) formula.clause({-left, -b});
+      before = std::move(now);
+    }
+  }
 };
-
-// The worth of a unit of each demand, and of each extra cost, in the dual of the linear relaxation; at least 0. Any such values
-// make a bound that holds (see charge), so rounding costs nothing but tightness.
-struct Duals {
-  std::vector<double> demands, extras;
-};
-
-// The dual in the standard form, a row an element or extra cost:
-//
-//   most of  sum of units(d) y(d) - sum of u(i)   where  sum of units(i in d) y(d) - u(i) + s(i) = cost(i),  all at least 0
-//
-// All costs are at least 0, so that y = u = 0 is a solution to begin with; and u(i) has the column of s(i), negated, so that it
-// needs none of its own: it may enter where s(i) has a reduced cost below -1. Tableau, largest coefficient, Bland's rule where
-// nothing is gained for long. (The solvers of COIN-OR would do, but bring LAPACK and a Fortran library into each fuzz target.)
-class Simplex {
- public:
-  explicit Simplex(const Question& q)
-      : rows_(q.costs.size() + q.extras.size()), worths_(q.demands.size() + q.extras.size()), columns_(worths_ + rows_ + 1),
-        table_(rows_ * columns_), gain_(columns_), basic_(rows_) {
-    std::size_t column = 0;
-    for (const Demand& d : q.demands) {
-      for (const Portion& p : d.portions) at(p.element, column) = p.units;
-      gain_[column++] = d.units;
-    }
-    for (std::size_t x = 0; x < q.extras.size(); ++x, ++column) {
-      at(q.costs.size() + x, column) = 1;
-      at(q.extras[x].taken, column) -= 1;
-      at(q.extras[x].unless, column) += 1;
-    }
-    for (std::size_t r = 0; r < rows_; ++r) {
-      at(r, worths_ + r) = 1;
-      at(r, columns_ - 1) = static_cast<double>(r < q.costs.size() ? q.costs[r] : q.extras[r - q.costs.size()].cost);
-      basic_[r] = {worths_ + r, false};
-    }
-  }
-
-  // The worth of each demand, then of each extra cost.
-  std::vector<double> run() {
-    int idle = 0;
-    for (int step = 0; step < kMostSteps; ++step) {
-      const Column entering = choose(idle > kMostIdle);
-      if (entering.index == columns_) break;
-      const std::size_t leaving = choose_row(entering);
-      if (leaving == rows_) break;  // no demand can be met, and whatever was found holds
-      idle = at(leaving, columns_ - 1) > kTolerance ? 0 : idle + 1;
-      pivot(leaving, entering);
-    }
-    std::vector<double> worth(worths_, 0);
-    for (std::size_t r = 0; r < rows_; ++r)
-      if (basic_[r].index < worths_) worth[basic_[r].index] = std::max(0.0, at(r, columns_ - 1));
-    return worth;
-  }
-
- private:
-  static constexpr double kTolerance = 1e-9;
-  static constexpr int kMostSteps = 20'000, kMostIdle = 200;
-  struct Column {
-    std::size_t index;
-    bool is_negated;  // u(i) instead of s(i)
-  };
-  double& at(std::size_t row, std::size_t column) { return table_[row * columns_ + column]; }
-  double entry(std::size_t row, Column c) { return c.is_negated ? -at(row, c.index) : at(row, c.index); }
-
-  // The one that gains most, or the first that gains; none = columns_.
-  Column choose(bool first) {
-    Column best{columns_, false};
-    double most = kTolerance;
-    for (std::size_t c = 0; c + 1 < columns_; ++c) {
-      const bool is_negated = c >= worths_ && gain_[c] < -1;
-      const double gain = is_negated ? -1 - gain_[c] : gain_[c];
-      if (gain <= most) continue;
-      best = {c, is_negated};
-      if (first) break;
-      most = gain;
-    }
-    return best;
-  }
-  std::size_t choose_row(Column entering) {
-    std::size_t best = rows_;
-    double least = 0;
-    for (std::size_t r = 0; r < rows_; ++r) {
-      const double e = entry(r, entering);
-      if (e <= kTolerance) continue;
-      const double ratio = at(r, columns_ - 1) / e;
-      if (best != rows_ && (ratio > least || (ratio == least && basic_[r].index >= basic_[best].index))) continue;
-      best = r;
-      least = ratio;
-    }
-    return best;
-  }
-  void pivot(std::size_t row, Column entering) {
-    const double by = entry(row, entering), gain = entering.is_negated ? -1 - gain_[entering.index] : gain_[entering.index];
-    double* const pivot = &at(row, 0);
-    for (std::size_t c = 0; c < columns_; ++c) pivot[c] /= by;
-    for (std::size_t r = 0; r < rows_; ++r) {
-      const double times = entry(r, entering);
-      if (r == row || times == 0) continue;
-      double* const other = &at(r, 0);
-      for (std::size_t c = 0; c < columns_; ++c) other[c] -= times * pivot[c];
-    }
-    for (std::size_t c = 0; c < columns_; ++c) gain_[c] -= gain * pivot[c];
-    basic_[row] = entering;
-  }
-
-  std::size_t rows_, worths_, columns_;  // columns: of worths, of s, and the right side
-  std::vector<double> table_, gain_;
-  std::vector<Column> basic_;  // by row
-};
-
-Duals solve_dual(const Question& q) {
-  const std::vector<double> worth = Simplex(q).run();
-  const auto extras = worth.begin() + std::ssize(q.demands);
-  return {{worth.begin(), extras}, {extras, worth.end()}};
-}
-
-// Fractions with these denominators come out of the linear relaxation mostly.
-constexpr std::int64_t kScales[] = {1, 2, 3, 4, 6, 12};
-
-// The factor of all costs that makes the duals whole numbers, or nearly.
-std::int64_t scale_of(const Duals& duals) {
-  for (const std::int64_t scale : kScales) {
-    const auto is_whole = [&](double y) {
-      return std::abs(y * static_cast<double>(scale) - std::round(y * static_cast<double>(scale))) < 1e-4;
-    };
-    if (std::all_of(duals.demands.begin(), duals.demands.end(), is_whole) &&
-        std::all_of(duals.extras.begin(), duals.extras.end(), is_whole))
-      return scale;
-  }
-  return kScales[std::size(kScales) - 1];
-}
 
 class Search {
  public:
-  explicit Search(const Question& q) : q_(q), clauses_(q) {
+  Search(const Question& q, const Relaxation& relaxation) : q_(q), clauses_(q) {
     solver_.set("quiet", 1);
-    const Duals duals = solve_dual(q);
-    scale_ = scale_of(duals);
-    charge(duals);
+    scale_ = relaxation.scale;
+    charge(relaxation);
+    if (relaxation.is_taken.empty()) return;
+    best_.is_taken = relaxation.is_taken;
+    best_.at_most = cost_of(q, best_.is_taken);
   }
 
   Answer solve(std::int64_t conflicts, int questions) {
@@ -320,17 +208,16 @@ class Search {
   //   cost = sum of y units + sum over elements of (cost - worth) taken + sum over demands of y (units taken - units)
   //        + sum over extra costs of (cost - y) paid + y (not taken, but the other is)
   // The first sum is the bound. The others are to be as little as can be; what costs less than nothing is paid to begin with.
-  void charge(const Duals& duals) {
-    const auto whole = [&](double y) { return static_cast<std::int64_t>(std::llround(y * static_cast<double>(scale_))); };
+  void charge(const Relaxation& relaxation) {
     std::vector<std::int64_t> left;
     for (const std::int64_t c : q_.costs) left.push_back(c * scale_);
     for (std::size_t d = 0; d < q_.demands.size(); ++d) {
-      const Demand& demand = q_.demands[d];
-      const std::int64_t y = whole(duals.demands[d]);
+      const Question::Demand& demand = q_.demands[d];
+      const std::int64_t y = relaxation.demands[d];
       if (y == 0) continue;
       at_least_ += y * demand.units;
       std::vector<int> inputs;
-      for (const Portion& p : demand.portions) {
+      for (const Question::Portion& p : demand.portions) {
         left[p.element] -= y * p.units;
         inputs.insert(inputs.end(), static_cast<std::size_t>(p.units), clauses_.elements[p.element]);
       }
@@ -339,9 +226,9 @@ class Search {
       charge_count(std::move(sums), y);
     }
     for (std::size_t x = 0; x < q_.extras.size(); ++x) {
-      const Extra& extra = q_.extras[x];
-      const std::int64_t y = whole(duals.extras[x]);
-      charge(clauses_.extras[x], extra.cost * scale_ - y);
+      const Question::Extra& extra = q_.extras[x];
+      const std::int64_t y = relaxation.extras[x];
+      if (!extra.is_forbidden()) charge(clauses_.extras[x], extra.cost * scale_ - y);
       if (y == 0) continue;
       left[extra.taken] += y;
       left[extra.unless] -= y;
@@ -367,12 +254,8 @@ class Search {
 
   void note_set() {
     std::vector<bool> is_taken(q_.costs.size());
-    std::int64_t sum = 0;
-    for (std::size_t e = 0; e < q_.costs.size(); ++e) {
-      is_taken[e] = solver_.val(clauses_.elements[e]) > 0;
-      sum += is_taken[e] ? q_.costs[e] : 0;
-    }
-    for (const Extra& x : q_.extras) sum += is_taken[x.taken] && !is_taken[x.unless] ? x.cost : 0;
+    for (std::size_t e = 0; e < q_.costs.size(); ++e) is_taken[e] = solver_.val(clauses_.elements[e]) > 0;
+    const std::int64_t sum = cost_of(q_, is_taken);
     if (best_.at_most >= 0 && best_.at_most <= sum) return;
     best_.is_taken = std::move(is_taken);
     best_.at_most = sum;
@@ -417,7 +300,8 @@ void add_bound(const Question& q, Clauses& clauses, std::int64_t cost) {
       if (worth >> bit & 1) of_bit[bit].push_back(literal);
   };
   for (std::size_t e = 0; e < q.costs.size(); ++e) add(clauses.elements[e], q.costs[e]);
-  for (std::size_t x = 0; x < q.extras.size(); ++x) add(clauses.extras[x], q.extras[x].cost);
+  for (std::size_t x = 0; x < q.extras.size(); ++x)
+    if (!q.extras[x].is_forbidden()) add(clauses.extras[x], q.extras[x].cost);
   std::vector<int> sum;  // by bit; 0 = false
   for (int bit = 0; bit < 62; ++bit) {
     std::vector<int>& now = of_bit[bit];
@@ -469,16 +353,55 @@ CheapestSet::CheapestSet(std::vector<std::int64_t> costs) : question_(std::make_
   for (const std::int64_t c : costs) REGDUEL_CHECK(c >= 0, "an element that costs less than nothing");
   question_->costs = std::move(costs);
 }
+CheapestSet::CheapestSet(SetQuestion question) : question_(std::make_unique<Question>(Question{std::move(question)})) {}
 CheapestSet::~CheapestSet() = default;
 
 void CheapestSet::add_extra_cost(Element taken, Element unless, std::int64_t cost) {
-  if (cost > 0) question_->extras.push_back({taken, unless, cost});
+  if (cost > 0 && taken != unless) question_->extras.push_back({taken, unless, cost});
 }
+void CheapestSet::imply(Element taken, Element also) { question_->extras.push_back({taken, also, SetQuestion::kForbidden}); }
 void CheapestSet::demand(std::span<const Portion> portions, int units) {
   if (units > 0) question_->demands.push_back({{portions.begin(), portions.end()}, units});
 }
+std::size_t CheapestSet::drop_weaker_demands() {
+  const auto as_key = [](const SetQuestion::Demand& d) {
+    std::vector<std::pair<Element, int>> key;
+    for (const Portion& p : d.portions) key.emplace_back(p.element, p.units);
+    return key;
+  };
+  std::vector<SetQuestion::Demand>& demands = question_->demands;
+  std::sort(demands.begin(), demands.end(), [&](const auto& a, const auto& b) {
+    if (a.portions.size() != b.portions.size()) return a.portions.size() < b.portions.size();
+    return std::pair(-a.units, as_key(a)) < std::pair(-b.units, as_key(b));
+  });
+  std::vector<SetQuestion::Demand> kept;
+  for (SetQuestion::Demand& d : demands) {
+    const bool is_weaker = std::any_of(kept.begin(), kept.end(), [&](const auto& k) {
+      return k.units >= d.units &&
+             std::includes(d.portions.begin(), d.portions.end(), k.portions.begin(), k.portions.end(),
+                           [](const Portion& a, const Portion& b) {
+                             return a.element != b.element ? a.element < b.element : a.units > b.units;
+                           });
+    });
+    if (!is_weaker) kept.push_back(std::move(d));
+  }
+  demands = std::move(kept);
+  return demands.size();
+}
 CheapestSet::Answer CheapestSet::solve(std::int64_t conflicts, int questions) const {
-  return Search(*question_).solve(conflicts, questions);
+  if (!is_met(*question_, std::vector<bool>(question_->costs.size(), true))) {
+    Answer impossible;
+    impossible.is_impossible = true;
+    return impossible;
+  }
+  const Relaxation relaxation = solve_relaxation(*question_, kWorkOfAConflict * static_cast<double>(conflicts));
+  if (!relaxation.is_taken.empty() && cost_of(*question_, relaxation.is_taken) == relaxation.at_least)
+    return {.is_taken = relaxation.is_taken, .at_least = relaxation.at_least, .at_most = relaxation.at_least};
+  if (questions == 0)
+    return {.is_taken = relaxation.is_taken,
+            .at_least = relaxation.at_least,
+            .at_most = relaxation.is_taken.empty() ? -1 : cost_of(*question_, relaxation.is_taken)};
+  return Search(*question_, relaxation).solve(conflicts, questions);
 }
 
 bool CheapestSet::prove_at_least(std::int64_t cost, const std::string& path, std::int64_t conflicts) const {

@@ -6,12 +6,14 @@
 
 #include "ir/loops.h"
 #include "ir/prover.h"
+#include "reference/by_point/least.h"
 #include "reference/exact/fewest_units.h"
 #include "reference/exact/least_spill.h"
 #include "reference/exact/value_graphs.h"
 #include "reference/program/plan.h"
 #include "reference/program/problem.h"
 #include "reference/program/rewrite.h"
+#include "reference/textbook/chordal.h"
 
 namespace regduel::reference {
 namespace {
@@ -48,6 +50,14 @@ const ir::KnobTable<Knobs>& exact_spill_knobs() {
         &Knobs::values,
         {1, 10'000}},
        proof_row()});
+  return table;
+}
+const ir::KnobTable<Knobs>& exact_split_knobs() {
+  static const ir::KnobTable<Knobs> table(
+      "exact-split", {effort_row(),
+                      {ir::knob("exact-values", "regduel", "functions with more values have a relaxation as their bound", {"20", "100"}),
+                       &Knobs::values,
+                       {1, 10'000}}});
   return table;
 }
 std::unexpected<ir::AllocFailure> unsupported(std::string message) {
@@ -151,6 +161,28 @@ Result least_spill_bytes(const Problem& problem, const Knobs& knobs, const ir::A
   return result;
 }
 
+Result least_split_bytes(const Problem& problem, const Knobs& knobs, const ir::AllocOptions& options, std::vector<ir::Bound>& bounds) {
+  LeastByPoint least =
+      least_by_point(problem, {.conflicts = std::int64_t{knobs.effort} * kConflicts, .most_values = knobs.values}, options.fuel);
+  if (options.trace != nullptr)
+    options.trace->line(fmt::format("exact-split: {} values, {} elements, {} demands of points, {} of packing, cost {} to {}",
+                                    least.values, least.elements, least.demands, least.misfits, least.at_least, least.at_most));
+  bounds.push_back({ir::Bound::Kind::SpillBytes, ir::RegFile::R, least.at_least});
+  if (!least.allocation) {
+    ir::Allocation other = allocate_by_chordal_colouring(problem, options.fuel);
+    other.notes.push_back(
+        fmt::format("the least weighted spill bytes by point are at least {}; {}, so that this is what chordal makes", least.at_least,
+                    least.why_none));
+    return other;
+  }
+  least.allocation->notes.push_back(
+      least.is_proved()
+          ? fmt::format("weighted spill bytes: {}, the least by point", least.at_most)
+          : fmt::format("weighted spill bytes: {}; the least by point are between {} and {}", least.at_most, least.at_least,
+                        least.at_most));
+  return std::move(*least.allocation);
+}
+
 class Exact final : public ir::Prover {
  public:
   using Solve = Result (*)(const Problem&, const Knobs&, const ir::AllocOptions&, std::vector<ir::Bound>&);
@@ -181,6 +213,9 @@ class Exact final : public ir::Prover {
 std::unique_ptr<ir::Allocator> make_exact() { return std::make_unique<Exact>("exact", exact_knobs(), fewest_registers); }
 std::unique_ptr<ir::Allocator> make_exact_spill() {
   return std::make_unique<Exact>("exact-spill", exact_spill_knobs(), least_spill_bytes);
+}
+std::unique_ptr<ir::Allocator> make_exact_split() {
+  return std::make_unique<Exact>("exact-split", exact_split_knobs(), least_split_bytes);
 }
 
 }  // namespace regduel::reference

@@ -27,4 +27,8 @@ inline constexpr std::string_view kExactProof = "exact-proof";
 // does; Unsupported also with more values than the knob exact-values.
 [[nodiscard]] std::unique_ptr<ir::Allocator> make_exact_spill();
 
+// name() == "exact-split": the least weighted spill bytes where a value may be in a register at one point and in memory at another
+// (by_point/least.h), with a note as above. Where it has a bound and no allocation, chordal's.
+[[nodiscard]] std::unique_ptr<ir::Allocator> make_exact_split();
+
 }  // namespace regduel::reference

@@ -231,9 +231,7 @@ class LeastCost {
         point(base_.code().insts[i], live);
         return true;
       });
-    drop_weaker();
-    result_.demands = static_cast<int>(demands_.size());
-    for (const auto& [portions, units] : demands_) set_->demand(portions, units);
+    result_.demands = static_cast<int>(set_->drop_weaker_demands());
   }
 
   void point(const CodeInst& inst, const LiveSet& live) {
@@ -327,29 +325,7 @@ class LeastCost {
     for (Element e = static_cast<Element>(result_.values); e < choices_.size(); ++e)
       if (choices_[e].file == file && reachable.has(choices_[e].unit)) portions.push_back({e, 1});
     std::sort(portions.begin(), portions.end(), [](const Portion& a, const Portion& b) { return a.element < b.element; });
-    demands_.emplace_back(std::move(portions), need);
-  }
-
-  // One demand says all that another one does where its elements are among those of the other, and it wants as much.
-  void drop_weaker() {
-    const auto as_key = [](const auto& d) {
-      std::vector<std::pair<Element, int>> key;
-      for (const Portion& p : d.first) key.emplace_back(p.element, p.units);
-      return key;
-    };
-    std::sort(demands_.begin(), demands_.end(), [&](const auto& a, const auto& b) {
-      if (a.first.size() != b.first.size()) return a.first.size() < b.first.size();
-      return std::pair(-a.second, as_key(a)) < std::pair(-b.second, as_key(b));
-    });
-    std::vector<std::pair<std::vector<Portion>, int>> kept;
-    for (auto& d : demands_) {
-      const bool is_weaker = std::any_of(kept.begin(), kept.end(), [&](const auto& k) {
-        return k.second >= d.second && std::includes(d.first.begin(), d.first.end(), k.first.begin(), k.first.end(),
-                                                     [](const Portion& a, const Portion& b) { return a.element < b.element; });
-      });
-      if (!is_weaker) kept.push_back(std::move(d));
-    }
-    demands_ = std::move(kept);
+    set_->demand(portions, need);
   }
 
   // --- the search -----------------------------------------------------------------------------------------------
@@ -497,7 +473,6 @@ class LeastCost {
   ir::PerFile<UnitSet> free_;              // that cost nothing
   std::int64_t constant_ = 0;              // saves that are there in any case
   std::optional<CheapestSet> set_;
-  std::vector<std::pair<std::vector<Portion>, int>> demands_;
   LeastSpill result_;
 };
 

@@ -31,7 +31,7 @@ struct Temp {
 enum class CodeKind : std::uint8_t {
   Original,  // an instruction of the program, its operands on temps
   Deleted,   // an instruction of the program that is no longer executed
-  Move,      // refs: dst, src
+  Move,      // refs: dst, src; more pairs: a parallel copy of whole registers
   Refill,    // refs: dst;  from `slot`
   Store,     // refs: src;  to `slot`
   Remat,     // refs: dst;  what instruction `remat_of` computes

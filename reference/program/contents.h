@@ -31,11 +31,13 @@ class Contents {
   static constexpr std::size_t kMostWords = std::size_t{1} << 23;
   Contents(const Problem& problem, const Code& code);
 
+  // From here on is_same and for_each_same answer for the head of a reachable block.
+  void begin(std::uint32_t block) { state_ = in_[block]; }
   // Visits the instructions of a reachable block in their order; visit(i) is called after instruction i. Meanwhile is_same and
   // for_each_same answer for that point.
   template <class Visit>
   void walk(std::uint32_t block, Visit&& visit) {
-    state_ = in_[block];
+    begin(block);
     const CodeBlock& b = code_.blocks[block];
     for (std::uint32_t i = b.first_inst; i < b.first_inst + b.num_insts; ++i) {
       pass(i, state_);

@@ -134,13 +134,6 @@ void Problem::find_remats() {
   }
   for (std::size_t v = 0; v < f_.vregs.size(); ++v)
     if (writers[v] != 1) remat_def_[v] = kNoSource;
-  // A def in an unreachable block stays for the sake of structure, so its value must not be taken for deleted.
-  for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
-    if (cfg_.is_reachable(ir::BlockId(b))) continue;
-    for (const ir::Inst& inst : f_.insts_of(ir::BlockId(b)))
-      for (const ir::Operand& op : f_.operands_of(inst))
-        if (op.is_vreg()) remat_def_[f_.root(op.vreg()).index()] = kNoSource;
-  }
 }
 
 void Problem::find_useful() {

@@ -65,7 +65,7 @@ class Rewriter {
 
   [[nodiscard]] bool is_identity(const CodeInst& inst) const {
     const auto refs = code_.refs_of(inst);
-    return inst.dst_offset == inst.src_offset && home(refs[0].temp) == home(refs[1].temp);
+    return refs.size() == 2 && inst.dst_offset == inst.src_offset && home(refs[0].temp) == home(refs[1].temp);
   }
   [[nodiscard]] bool vanishes(std::uint32_t i) const {
     const CodeInst& inst = code_.insts[i];
@@ -186,6 +186,7 @@ class Rewriter {
       case CodeKind::Deleted: return deleted(inst.source);
       case CodeKind::Original: return original(b, inst);
       case CodeKind::Move: {
+        if (refs.size() > 2) return parallel_copy(refs);
         if (inst.source != kNoSource) {
           const auto ops = f_.operands_of(f_.insts[inst.source]);
           const ir::Operand placed[] = {f_.placed_at(ops[0], home(refs[0].temp)), f_.placed_at(ops[1], home(refs[1].temp))};
@@ -214,6 +215,13 @@ class Rewriter {
     }
   }
 
+  void parallel_copy(std::span<const Ref> refs) {
+    placed_.clear();
+    for (const std::size_t first : {0, 1})
+      for (std::size_t k = first; k < refs.size(); k += 2)
+        placed_.push_back(ir::Operand::of_preg(first == 0 ? ir::Role::Def : ir::Role::Use, home(refs[k].temp)));
+    append(inserted(ir::Op::Copy), placed_);
+  }
   void original(std::size_t b, const CodeInst& inst) {
     const ir::Inst& from = f_.insts[inst.source];
     const auto ops = f_.operands_of(from);

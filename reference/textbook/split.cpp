@@ -388,7 +388,7 @@ class Splitter final : public Walk {
       return move_to_memory(i);
     }
     if (from_memory) {
-      pieces_.refill_part(*out_, inst, refs[0].temp, home_or_where(refs[0].temp), refs[1].temp);
+      pieces_.refill_part(*out_, inst, refs[0].temp, home_or_where(refs[0].temp), pieces_.slot(refs[1].temp));
       if (!lives_on_[inst.first_ref + 1]) where_[refs[1].temp] = {};
     } else {
       emit(inst, refs);
@@ -411,7 +411,7 @@ class Splitter final : public Walk {
     const CodeInst& inst = code_.insts[i];
     const auto refs = code_.refs_of(inst);
     const TempId d = refs[0].temp, s = refs[1].temp;
-    pieces_.store_part(*out_, inst, d, s, home_or_where(s));
+    pieces_.store_part(*out_, inst, pieces_.slot(d), s, home_or_where(s));
     std::erase_if(needs_, [&](const Need& n) { return n.temp == d; });
     finish();
     where_[d] = {-1, lives_on_[inst.first_ref] != 0};

@@ -28,39 +28,82 @@ std::uint32_t Pieces::slot(TempId t) {
   return slot_of_[t];
 }
 
-CodeInst Pieces::with_refs(CodeInst inst, std::initializer_list<Ref> refs) {
+CodeInst Pieces::with_refs(CodeInst inst, std::span<const Ref> refs) {
   inst.first_ref = static_cast<std::uint32_t>(refs_.size());
   inst.num_refs = static_cast<std::uint16_t>(refs.size());
   inst.copy_pairs = 0;
-  refs_.insert(refs_.end(), refs);
+  refs_.insert(refs_.end(), refs.begin(), refs.end());
   return inst;
 }
 
-void Pieces::store(Insts& to, TempId t, int unit) {
+void Pieces::store(Insts& to, TempId t, int unit, std::uint32_t slot) {
   CodeInst inst{.kind = CodeKind::Store, .bytes = static_cast<std::uint8_t>(temps_[t].bytes)};
-  inst.slot = slot(t);
+  inst.slot = slot;
   to.push_back(with_refs(inst, {{piece(t, unit), kReads | kAtReads}}));
 }
-void Pieces::refill(Insts& to, TempId t, int unit) {
+void Pieces::refill(Insts& to, TempId t, int unit, std::uint32_t slot) {
   CodeInst inst{.kind = CodeKind::Refill, .bytes = static_cast<std::uint8_t>(temps_[t].bytes)};
-  inst.slot = slot(t);
+  inst.slot = slot;
   to.push_back(with_refs(inst, {{piece(t, unit), kWrites | kKills | kKillsBytes}}));
 }
 void Pieces::move(Insts& to, TempId t, int unit, int from) {
   const CodeInst inst{.kind = CodeKind::Move, .bytes = static_cast<std::uint8_t>(temps_[t].bytes)};
   to.push_back(with_refs(inst, {{piece(t, unit), kWrites | kKills | kKillsBytes}, {piece(t, from), kReads | kAtReads}}));
 }
-void Pieces::refill_part(Insts& to, CodeInst move, TempId d, int unit, TempId s) {
+void Pieces::store_bytes(Insts& to, TempId t, int unit, std::uint32_t slot, int begin, int bytes) {
+  CodeInst inst{.kind = CodeKind::Store, .src_offset = static_cast<std::uint8_t>(begin), .bytes = static_cast<std::uint8_t>(bytes)};
+  inst.slot = slot;
+  inst.slot_offset = static_cast<std::uint32_t>(begin);
+  to.push_back(with_refs(inst, {{piece(t, unit), kReads | kAtReads}}));
+}
+void Pieces::refill_bytes(Insts& to, TempId t, int unit, std::uint32_t slot, int begin, int bytes) {
+  CodeInst inst{.kind = CodeKind::Refill, .dst_offset = static_cast<std::uint8_t>(begin), .bytes = static_cast<std::uint8_t>(bytes)};
+  inst.slot = slot;
+  inst.slot_offset = static_cast<std::uint32_t>(begin);
+  to.push_back(with_refs(inst, {{piece(t, unit), kWrites}}));
+}
+void Pieces::again(Insts& to, TempId t, int unit, std::uint32_t inst) {
+  to.push_back(with_refs({.kind = CodeKind::Remat, .remat_of = inst}, {{piece(t, unit), kWrites | kKills | kKillsBytes}}));
+}
+void Pieces::refill_part(Insts& to, CodeInst move, TempId d, int unit, std::uint32_t slot) {
   move.kind = CodeKind::Refill;
-  move.slot = slot(s);
+  move.slot = slot;
   move.slot_offset = move.src_offset;
   to.push_back(with_refs(move, {{piece(d, unit), kWrites}}));
 }
-void Pieces::store_part(Insts& to, CodeInst move, TempId d, TempId s, int unit) {
+void Pieces::store_part(Insts& to, CodeInst move, std::uint32_t slot, TempId s, int unit) {
   move.kind = CodeKind::Store;
-  move.slot = slot(d);
+  move.slot = slot;
   move.slot_offset = move.dst_offset;
   to.push_back(with_refs(move, {{piece(s, unit), kReads | kAtReads}}));
+}
+
+bool Pieces::overlap(const Transfer& m, const Transfer& o) const {
+  const Temp &a = temps_[m.temp], &b = temps_[o.temp];
+  return a.file == b.file && m.to < o.from + b.units && o.from < m.to + a.units;
+}
+void Pieces::moves(Insts& to, std::vector<Transfer> left) {
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (std::size_t k = 0; k < left.size(); ++k) {
+      bool is_free = true;
+      for (std::size_t o = 0; o < left.size(); ++o) is_free = is_free && (o == k || !overlap(left[k], left[o]));
+      if (!is_free) continue;
+      move(to, left[k].temp, left[k].to, left[k].from);
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(k));
+      goes_on = true;
+      break;
+    }
+  }
+  for (const ir::RegFile file : ir::kAllFiles) {
+    std::vector<Ref> refs;
+    for (const Transfer& t : left) {
+      if (temps_[t.temp].file != file) continue;
+      refs.push_back({piece(t.temp, t.to), kWrites | kKills | kKillsBytes});
+      refs.push_back({piece(t.temp, t.from), kReads | kAtReads});
+    }
+    if (!refs.empty()) to.push_back(with_refs({.kind = CodeKind::Move}, refs));
+  }
 }
 
 Code Pieces::code(const Code& old, const std::vector<Insts>& blocks) const {
@@ -85,9 +128,8 @@ namespace {
 
 class Joiner {
  public:
-  Joiner(Code& code, const std::vector<Places>& heads, const std::vector<Places>& ends, const Problem& problem, Pieces& pieces,
-         std::vector<Pieces::Insts>& blocks)
-      : code_(code), heads_(heads), ends_(ends), problem_(problem), pieces_(pieces), blocks_(blocks) {}
+  Joiner(Code& code, const OnEdge& on_edge, const Problem& problem, std::vector<Pieces::Insts>& blocks)
+      : code_(code), on_edge_(on_edge), problem_(problem), blocks_(blocks) {}
 
   void run(const std::vector<std::uint32_t>& order) {
     const std::size_t old = code_.blocks.size();
@@ -109,14 +151,9 @@ class Joiner {
   }
 
  private:
-  struct Transfer {
-    TempId temp;
-    int to, from;
-  };
-
   // The block that follows: the successor, or a new block on the way there.
   std::uint32_t edge(std::uint32_t b, std::uint32_t s, bool is_only) {
-    Pieces::Insts insts = on_edge(b, s);
+    Pieces::Insts insts = on_edge_(b, s);
     if (insts.empty()) return s;
     if (is_only && code_.blocks[b].is_edge_block()) {
       blocks_[b].insert(blocks_[b].end(), insts.begin(), insts.end());
@@ -141,51 +178,58 @@ class Joiner {
            !problem_.shape(terminator.source).has_clobbers();
   }
 
-  // Stores first, then moves, each before its source is overwritten, then refills. A ring of moves goes through memory.
-  Pieces::Insts on_edge(std::uint32_t b, std::uint32_t s) {
-    Pieces::Insts insts;
-    std::vector<Transfer> moves, refills;
-    for (const auto& [t, to] : heads_[s].temps) {
-      const Where from = ends_[b].of(t);
-      if (code_.temps[t].fixed.is_valid() || (from.unit < 0 && !from.in_memory)) continue;  // on this way it has no contents
-      if (to.in_memory && !from.in_memory) pieces_.store(insts, t, from.unit);
-      if (to.unit < 0 || to.unit == from.unit) continue;
-      (from.unit >= 0 ? moves : refills).push_back({t, to.unit, from.unit});
-    }
-    while (!moves.empty()) {
-      const auto ready = std::ranges::find_if(moves, [&](const Transfer& m) {
-        return std::ranges::none_of(moves, [&](const Transfer& o) { return o.temp != m.temp && overlap(m, o); });
-      });
-      const auto next = ready != moves.end() ? ready : moves.begin();
-      if (ready != moves.end()) {
-        pieces_.move(insts, next->temp, next->to, next->from);
-      } else {
-        if (!ends_[b].of(next->temp).in_memory && !heads_[s].of(next->temp).in_memory) pieces_.store(insts, next->temp, next->from);
-        refills.push_back(*next);
-      }
-      moves.erase(next);
-    }
-    for (const Transfer& r : refills) pieces_.refill(insts, r.temp, r.to);
-    return insts;
-  }
-  // Whether m writes what o reads.
-  [[nodiscard]] bool overlap(const Transfer& m, const Transfer& o) const {
-    const Temp &a = code_.temps[m.temp], &b = code_.temps[o.temp];
-    return a.file == b.file && m.to < o.from + b.units && o.from < m.to + a.units;
-  }
-
   Code& code_;
-  const std::vector<Places>&heads_, &ends_;
+  const OnEdge& on_edge_;
   const Problem& problem_;
-  Pieces& pieces_;
   std::vector<Pieces::Insts>& blocks_;
 };
 
+// Stores first, then moves, each before its source is overwritten, then refills. A ring of moves goes through memory.
+using Transfer = Pieces::Transfer;
+
+// Whether m writes what o reads.
+bool overlap(const Code& code, const Transfer& m, const Transfer& o) {
+  const Temp &a = code.temps[m.temp], &b = code.temps[o.temp];
+  return a.file == b.file && m.to < o.from + b.units && o.from < m.to + a.units;
+}
+
+Pieces::Insts transfers(const Code& code, const Places& end, const Places& head, Pieces& pieces) {
+  Pieces::Insts insts;
+  std::vector<Transfer> moves, refills;
+  for (const auto& [t, to] : head.temps) {
+    const Where from = end.of(t);
+    if (code.temps[t].fixed.is_valid() || (from.unit < 0 && !from.in_memory)) continue;  // on this way it has no contents
+    if (to.in_memory && !from.in_memory) pieces.store(insts, t, from.unit);
+    if (to.unit < 0 || to.unit == from.unit) continue;
+    (from.unit >= 0 ? moves : refills).push_back({t, to.unit, from.unit});
+  }
+  while (!moves.empty()) {
+    const auto ready = std::ranges::find_if(moves, [&](const Transfer& m) {
+      return std::ranges::none_of(moves, [&](const Transfer& o) { return o.temp != m.temp && overlap(code, m, o); });
+    });
+    const auto next = ready != moves.end() ? ready : moves.begin();
+    if (ready != moves.end()) {
+      pieces.move(insts, next->temp, next->to, next->from);
+    } else {
+      if (!end.of(next->temp).in_memory && !head.of(next->temp).in_memory) pieces.store(insts, next->temp, next->from);
+      refills.push_back(*next);
+    }
+    moves.erase(next);
+  }
+  for (const Transfer& r : refills) pieces.refill(insts, r.temp, r.to);
+  return insts;
+}
+
 }  // namespace
 
+void join_blocks(Code& code, const std::vector<std::uint32_t>& order, const OnEdge& on_edge, const Problem& problem,
+                 std::vector<Pieces::Insts>& blocks) {
+  Joiner(code, on_edge, problem, blocks).run(order);
+}
 void join_blocks(Code& code, const std::vector<std::uint32_t>& order, const std::vector<Places>& heads,
                  const std::vector<Places>& ends, const Problem& problem, Pieces& pieces, std::vector<Pieces::Insts>& blocks) {
-  Joiner(code, heads, ends, problem, pieces, blocks).run(order);
+  join_blocks(
+      code, order, [&](std::uint32_t b, std::uint32_t s) { return transfers(code, ends[b], heads[s], pieces); }, problem, blocks);
 }
 
 }  // namespace regduel::reference

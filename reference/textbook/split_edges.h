@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <unordered_map>
@@ -33,12 +34,28 @@ class Pieces {
   // The temps are those of the old code.
   Pieces(const Problem& problem, const Plan& plan, const std::vector<Temp>& temps);
 
-  void store(Insts& to, TempId t, int unit);
-  void refill(Insts& to, TempId t, int unit);
+  [[nodiscard]] std::uint32_t slot(TempId t);  // its own
+  // To and from the temp's own slot, or another one.
+  void store(Insts& to, TempId t, int unit) { store(to, t, unit, slot(t)); }
+  void refill(Insts& to, TempId t, int unit) { refill(to, t, unit, slot(t)); }
+  void store(Insts& to, TempId t, int unit, std::uint32_t slot);
+  void refill(Insts& to, TempId t, int unit, std::uint32_t slot);
   void move(Insts& to, TempId t, int unit, int from);
+  // Some of its bytes, from `begin` on.
+  void store_bytes(Insts& to, TempId t, int unit, std::uint32_t slot, int begin, int bytes);
+  void refill_bytes(Insts& to, TempId t, int unit, std::uint32_t slot, int begin, int bytes);
+  // All at once: each move by itself where an order exists, and rings as one parallel copy a file.
+  struct Transfer {
+    TempId temp;
+    int to, from;
+  };
+  void moves(Insts& to, std::vector<Transfer> moves);
+  // What the instruction computes.
+  void again(Insts& to, TempId t, int unit, std::uint32_t inst);
   // What a move from s to d becomes whose source, or target, is in memory.
-  void refill_part(Insts& to, CodeInst move, TempId d, int unit, TempId s);
-  void store_part(Insts& to, CodeInst move, TempId d, TempId s, int unit);
+  void refill_part(Insts& to, CodeInst move, TempId d, int unit, std::uint32_t slot);
+  void store_part(Insts& to, CodeInst move, std::uint32_t slot, TempId s, int unit);
+  [[nodiscard]] std::uint32_t add_slot(std::uint32_t bytes) { return plan_.add_slot(bytes); }
   // home(temp) is its unit.
   template <class Home>
   void original(Insts& to, CodeInst inst, std::span<const Ref> refs, Home&& home) {
@@ -58,8 +75,10 @@ class Pieces {
 
  private:
   [[nodiscard]] TempId piece(TempId t, int unit);
-  [[nodiscard]] std::uint32_t slot(TempId t);
-  CodeInst with_refs(CodeInst inst, std::initializer_list<Ref> refs);
+  CodeInst with_refs(CodeInst inst, std::initializer_list<Ref> refs) { return with_refs(inst, std::span(refs.begin(), refs.end())); }
+  CodeInst with_refs(CodeInst inst, std::span<const Ref> refs);
+  // Whether the one writes what the other reads.
+  [[nodiscard]] bool overlap(const Transfer& a, const Transfer& b) const;
 
   Plan plan_;
   const std::vector<Temp>& temps_;
@@ -71,7 +90,11 @@ class Pieces {
   std::unordered_map<std::uint64_t, TempId> pieces_;  // by temp and unit
 };
 
-// Adds to the blocks, and blocks on edges to the code, what makes true at the head of each block what is said of it.
+// Adds to the blocks, and blocks on edges to the code, what on_edge(from, to) says.
+using OnEdge = std::function<Pieces::Insts(std::uint32_t, std::uint32_t)>;
+void join_blocks(Code& code, const std::vector<std::uint32_t>& order, const OnEdge& on_edge, const Problem& problem,
+                 std::vector<Pieces::Insts>& blocks);
+// The same, with what makes true at the head of each block what is said of it.
 void join_blocks(Code& code, const std::vector<std::uint32_t>& order, const std::vector<Places>& heads,
                  const std::vector<Places>& ends, const Problem& problem, Pieces& pieces, std::vector<Pieces::Insts>& blocks);
 
