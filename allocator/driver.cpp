@@ -111,7 +111,7 @@ Result run_for_listener(const ProgramFacts& facts, const ir::Limits& limits, con
   if (instruments.listener == nullptr) return run_phases(facts, limits, instruments);
   const Result decided = run_phases(facts, limits, {});
   return run_phases(facts, decided.registers != 0 ? with_registers(limits, decided.registers) : limits, instruments,
-                    {decided.strategy, decided.had_second_chance, false});
+                    {decided.strategy, false});
 }
 
 }  // namespace

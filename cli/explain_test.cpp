@@ -48,7 +48,7 @@ TEST_F(Cli, ExplainGolden) {
   expect_golden("cli/golden/explain_spilled.txt",
                 run("explain spill.rir --vreg cold --regs 4 --all --knob FatPointSplitLiveRanges=0").out);
   expect_golden("cli/golden/explain_split.txt", run("explain spill.rir --vreg cold --regs 4").out);
-  expect_golden("cli/golden/explain_evicted.txt", run("explain evict.rir --vreg 0 --regs 4 --knob FatPointUnspill=0").out);
+  expect_golden("cli/golden/explain_evicted.txt", run("explain evict.rir --vreg 0 --regs 4 --knob FatPointMovingHomes=0").out);
   expect_golden("cli/golden/explain_unspilled.txt", run("explain evict.rir --vreg 0 --regs 4").out);
   expect_golden("cli/golden/explain_makes_room.txt", run("explain evict.rir --vreg 2 --regs 4 --all").out);
   expect_golden("cli/golden/explain_live.txt", run("explain evict.rir --vreg 2 --regs 4 --live").out);

@@ -63,23 +63,6 @@ struct SplitRun {
   SpillPhase rounds;
 };
 
-// The cheaper of a result and what comes of it if spilled vregs go back to registers where they find room.
-Result with_second_chance(Candidate& candidate, const Replay& replay) {
-  Result found = std::move(*candidate.result);
-  const Run& run = candidate.progress.run;
-  const ProgramFacts& facts = run.facts;
-  if (!found.allocation || facts.knobs[Knob::SecondChance] == 0 || is_first_enough(facts) || facts.is_large() ||
-      !replay.has_second_chance)
-    return found;
-  const auto homes = candidate.rounds.run_second_chance();
-  if (!homes) return found;
-  Result other = emit_spilled(candidate.progress, *homes, found.strategy);
-  run.instruments.line("unspilled: weighted cost {}, {} before", other.cost.sum(), found.cost.sum());
-  if (other.cost.sum() >= found.cost.sum()) return found;
-  other.had_second_chance = true;
-  return other;
-}
-
 Result run_fallback(Progress& progress, SpillPhase& rounds) {
   const Run& run = progress.run;
   if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return impossible_result(run, progress.first_misfit);
@@ -129,9 +112,9 @@ Result choose_spilling(Progress& progress, SpillPhase& rounds, const Replay& rep
       split_run.reset();
     }
   }
-  if (split) return with_second_chance(*split, replay);
+  if (split) return std::move(*split->result);
   if (!whole.result) whole.result = run_fallback(progress, rounds);
-  Result result = with_second_chance(whole, replay);
+  Result result = std::move(*whole.result);
   result.has_nothing_split = may_split && !can_split;
   return result;
 }

@@ -4,8 +4,7 @@
 //   whole   rounds that spill whole vregs
 //
 // Each candidate has an estimate of the bytes that it moves. The strategy with the better estimate runs first, and the other one
-// only if it could still be cheaper. The cheaper result stays; if neither has one, the last fallback does. In the end each spilled
-// vreg gets a second chance (SpillPhase::run_second_chance).
+// only if it could still be cheaper. The cheaper result stays; if neither has one, the last fallback does.
 //
 // Source: none; the rounds are those of spill_phase.h. Tested by driver_test.cpp, driver_trace_test.cpp and fatpoint_test.cpp.
 #pragma once
@@ -20,8 +19,7 @@ namespace regduel::allocator {
 // Decisions of an earlier run of the same program and limit, which a run for a listener repeats.
 struct Replay {
   std::optional<SpillStrategy> strategy = std::nullopt;  // nothing = to be chosen
-  bool has_second_chance = true;
-  bool tries_fewer_registers = true;  // other limits are tried too (driver.cpp)
+  bool tries_fewer_registers = true;                     // other limits are tried too (driver.cpp)
 };
 
 // Knob 638: the first result with spill code counts. 0.3 of the time of kernels at 24, 32 and 40 for 1.01 of their weighted bytes.
