@@ -50,6 +50,7 @@ struct Report {
 class Before;
 struct Measures;
 struct Raised;
+struct SymbolicStates;
 
 // One case: a program before and after allocation, and the limits. Judges see lowered spill code as the spills and refills that it
 // stands for (pair/raise.h). Requires: both well-formed (ir::check); the arguments of the constructor outlive the case.
@@ -71,6 +72,8 @@ struct Case {
   const ir::Claims* claims;            // null = no claims
   bool is_believed_valid;              // an allocator of ours made it, and it was not changed since (disagreement.h)
   const Measures* measures = nullptr;  // measure() of this case, if it is known already (quality.h); else null
+  // Made by the first judge that needs them (symbolic/settled.h), so only one thread at a time judges a case.
+  mutable std::shared_ptr<SymbolicStates> symbolic_states;
 };
 
 class Judge {

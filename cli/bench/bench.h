@@ -1,6 +1,6 @@
 // Measures the judges and the allocators: CPU time an instruction at several sizes, its growth, memory, whole duels a second.
-// The timing loop is Google Benchmark's; what is measured and how the figures are made is here. Issue: "judges near-linear,
-// memcheck no slower than the allocator". Tested by cli_test.cpp, which asserts that every figure is there, never how large.
+// The timing loop is Google Benchmark's; what is measured and how the figures are made is here. The goals: judges near-linear,
+// memcheck no slower than the allocator. Tested by cli_test.cpp, which asserts that every figure is there, never how large.
 #pragma once
 
 #include <cstdint>

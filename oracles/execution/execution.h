@@ -9,7 +9,7 @@
 namespace regduel::oracles {
 
 struct ExecutionOptions {
-  int runs = 26;                  // inputs: each with hash values, guard outcomes and a path of its own; 13 are a design (guards.h)
+  int runs = 13;                  // inputs: each with hash values, guard outcomes and a path of its own; 13 are a design (guards.h)
   std::int64_t fuel_base = 2000;  // instructions of the program after that one of these runs may execute: fuel_base +
   std::int64_t fuel_per_instruction = 2;    // fuel_per_instruction x the instructions of the program after
   std::int64_t stale = 300;                 // instructions without anything new after which a run ends

@@ -14,6 +14,7 @@
 #include "oracles/collector.h"
 #include "oracles/symbolic/fixed_point.h"
 #include "oracles/symbolic/plan.h"
+#include "oracles/symbolic/settled.h"
 #include "oracles/symbolic/state.h"
 
 namespace regduel::oracles {
@@ -25,12 +26,11 @@ constexpr std::string_view kName = "symbolic";
 class Analysis final : public ViolationListener {
  public:
   // `known`: the only operands that may be wrong; null = all may be.
-  Analysis(const Case& c, Plan& plan, int most_tokens, const Violations* known = nullptr)
-      : case_(c), plan_(plan), known_(known), analysis_(plan, most_tokens), state_(analysis_.state()), out_(kName) {}
+  Analysis(const Case& c, Plan& plan, FixedPoint& analysis, const Violations* known = nullptr)
+      : case_(c), plan_(plan), known_(known), analysis_(analysis), state_(analysis_.state()), out_(kName) {}
 
-  JudgeResult run() {
-    if (!analysis_.settle())
-      return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
+  JudgeResult run(bool is_settled) {
+    if (!is_settled) return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
     for (const WrongEdge& a : plan_.wrong_edges)
       out_.add("symbolic-wrong-path", case_.after.insts[a.inst].id, -1, fmt::format("the way to b{} leads elsewhere", a.to));
     if (state_.has_violation())
@@ -193,19 +193,22 @@ class Analysis final : public ViolationListener {
   Plan& plan_;
   const Violations* known_;
   Violations violations_;
-  FixedPoint analysis_;
+  FixedPoint& analysis_;
   State& state_;
   Collector out_;
   ir::InstId unsure_at_;  // of the first operand that may be right
 };
 
 JudgeResult judge_symbolic(const Case& c) {
-  auto plan = make_plan(c);
-  if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
-  Analysis quick(c, *plan, 0);
-  const JudgeResult result = quick.run();
-  if (quick.violations().empty() || !has_guards(*plan)) return result;
-  return Analysis(c, *plan, most_tokens_of(*plan), &quick.violations()).run();
+  const auto& states = settled(c);
+  if (!states) return without_verdict(kName, Verdict::Skipped, states.error());
+  auto& [plan, fixed_point, is_settled] = **states;
+  Analysis quick(c, plan, fixed_point);
+  const JudgeResult result = quick.run(is_settled);
+  if (quick.violations().empty() || !has_guards(plan)) return result;
+  FixedPoint slower(plan, most_tokens_of(plan));
+  const bool is_slower_settled = slower.settle();
+  return Analysis(c, plan, slower, &quick.violations()).run(is_slower_settled);
 }
 
 }  // namespace

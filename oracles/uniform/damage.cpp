@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace regduel::oracles::uniform {
@@ -70,6 +71,16 @@ void each_written(const Plan& plan, const Step& s, const auto& action) {
   }
 }
 
+// `held` where the name asks for something, Bottom where not.
+Value where_asked(Values& values, Value held, Value want, int depth) {
+  if (want == kTop || depth == 0) return kBottom;
+  const Value token = values.token_of(want);
+  if (token == kBottom) return held;
+  const Value if_true = where_asked(values, values.where(held, token, true), values.where(want, token, true), depth - 1);
+  const Value if_false = where_asked(values, values.where(held, token, false), values.where(want, token, false), depth - 1);
+  return values.gate(token, if_true, if_false);
+}
+
 class Finder final : public symbolic::Observer {
  public:
   Finder(Plan& plan, SharedValues& shared) : plan_(plan), values_(plan.values), shared_(shared), write_(plan), found(plan) {}
@@ -81,6 +92,7 @@ class Finder final : public symbolic::Observer {
   void before_step(std::uint32_t step, State& state) override { write_.before(step, state); }
   void after_step(std::uint32_t step, State& state) override {
     if (write_.is_first_half(step)) return;
+    names_by_ = &plan_.steps[step];
     each_written(plan_, write_.step(), [&](std::uint32_t l) {
       if (is_uniform_location(plan_, l)) look_at(l, state, &write_, found.behind_steps[step]);
     });
@@ -99,25 +111,31 @@ class Finder final : public symbolic::Observer {
                     std::vector<Damage>& damages) {
     if (shared_.is_shared(held)) return;
     Damage d = {.byte = i, .location = l};
-    bool is_whole = false;
     // The last write holds for all threads: the names that it defines come before others that the old content satisfies.
-    const bool is_own_name = write != nullptr && is_partly_undefined(held, state, d, is_whole, &write->step());
-    const bool is_guarded = !is_own_name && write != nullptr && write->has_guard() && shared_.is_shared(write->where_done(held));
-    if (is_guarded) d.kind = Damage::Kind::OtherSide;
-    else if (!is_own_name && !is_partly_undefined(held, state, d, is_whole, nullptr) && values_.has_packs(held))
-      d.bits = bits_to_destroy(held);
-    if (is_whole || d.bits == 0) return;
+    Names names = write == nullptr ? Names::None : find_names(held, state, names_by_, d);
+    if (names == Names::None && write != nullptr && write->has_guard() && shared_.is_shared(write->where_done(held))) {
+      if (write->only_where_done(held) == held) return;
+      d.kind = Damage::Kind::OtherSide;
+    } else {
+      if (names == Names::None) names = find_names(held, state, nullptr, d);
+      if (names == Names::Whole) return;
+      if (names == Names::None && values_.has_packs(held)) d.bits = bits_to_destroy(held);
+    }
+    if (d.bits == 0) return;
     damages.push_back(d);
     ++found.count;
   }
   [[nodiscard]] bool defines(const Step& step, std::uint32_t name) const {
+    if (step.kind != StepKind::Operate && step.kind != StepKind::Gather && step.kind != StepKind::Rename) return false;
     return std::ranges::any_of(plan_.operands_of(step), [&](const StepOperand& op) {
       return op.role != ir::Role::Use && op.name.size != 0 && name >= op.name.cell && name < op.name.cell + op.name.cells();
     });
   }
-  // A shared name that may be undefined is satisfied. `is_whole`: by a value of its own.
+  enum class Names : std::uint8_t { None, Some, Whole };
+  // The shared names that may be undefined and are satisfied. Whole: one of them asks for all of `held`, so that nothing is destroyed.
   //   step   names that it defines alone; null = all
-  bool is_partly_undefined(Value held, const State& state, Damage& d, bool& is_whole, const Step* step) {
+  Names find_names(Value held, const State& state, const Step* step, Damage& d) {
+    const std::size_t first = found.names.size();
     for (const std::uint32_t n : state.names.touched()) {
       if (step != nullptr && !defines(*step, n)) continue;
       const Value name = state.names[n];
@@ -127,14 +145,18 @@ class Finder final : public symbolic::Observer {
         if ((plan_.bytes_of_name[n] >> j & 1) == 0) continue;
         const Value want = is_byte ? name : values_.byte(name, j);
         if (want == kTop || !shared_.is_shared(want) || !values_.satisfies(held, want)) continue;
-        d.kind = Damage::Kind::Undefined;
-        d.name = n;
-        d.name_byte = j;
-        is_whole = values_.token_of(want) == kBottom;
-        return true;
+        if (where_asked(values_, held, want, Values::kMaxDepth) == held) {
+          found.names.resize(first);
+          return Names::Whole;
+        }
+        found.names.push_back({n, j});
       }
     }
-    return false;
+    if (found.names.size() == first) return Names::None;
+    d.kind = Damage::Kind::Undefined;
+    d.first_name = static_cast<std::uint32_t>(first);
+    d.num_names = static_cast<std::uint32_t>(found.names.size() - first);
+    return Names::Some;
   }
   [[nodiscard]] std::uint8_t bits_to_destroy(Value held) {
     unsigned bits = 0;
@@ -146,22 +168,27 @@ class Finder final : public symbolic::Observer {
   Values& values_;
   SharedValues& shared_;
   Write write_;
+  const Step* names_by_ = nullptr;  // what defines names with the write: the step itself, or the second half of a copy
 
  public:
   Damages found;
 };
 
-// `held` where the name asks for something, Bottom where not.
-Value where_asked(Values& values, Value held, Value want, int depth) {
-  if (want == kTop || depth == 0) return kBottom;
-  const Value token = values.token_of(want);
-  if (token == kBottom) return held;
-  const Value if_true = where_asked(values, values.where(held, token, true), values.where(want, token, true), depth - 1);
-  const Value if_false = where_asked(values, values.where(held, token, false), values.where(want, token, false), depth - 1);
-  return values.gate(token, if_true, if_false);
-}
-
 }  // namespace
+
+bool Damages::choose_others(std::span<const std::uint32_t> wanted) {
+  bool changed = false;
+  const auto choose = [&](Damage& d) {
+    if (d.kind != Damage::Kind::Undefined || d.chosen + 1 >= d.num_names) return;
+    const std::span<NameByte> rest = std::span(names).subspan(d.first_name, d.num_names).subspan(++d.chosen);
+    const auto better = std::ranges::find_if(rest, [&](const NameByte& n) { return std::ranges::find(wanted, n.name) != wanted.end(); });
+    if (better != rest.end()) std::ranges::iter_swap(rest.begin(), better);
+    changed = true;
+  };
+  for (auto* places : {&at_heads, &behind_steps})
+    for (std::vector<Damage>& damages : *places) std::ranges::for_each(damages, choose);
+  return changed;
+}
 
 Damages find_damages(Plan& plan, FixedPoint& analysis, SharedValues& shared) {
   Finder finder(plan, shared);
@@ -198,8 +225,9 @@ Value Destroyer::left_of(const Damage& d, Value held, const State& state) {
       return values_.packed(bits);
     }
     case Damage::Kind::Undefined: {
-      const Value name = state.names[d.name];
-      const Value want = plan_.bytes_of_name[d.name] == kOneByte ? name : values_.byte(name, d.name_byte);
+      const auto [n, j] = damages_.name_of(d);
+      const Value name = state.names[n];
+      const Value want = plan_.bytes_of_name[n] == kOneByte ? name : values_.byte(name, j);
       return values_.satisfies(held, want) ? where_asked(values_, held, want, Values::kMaxDepth) : kBottom;
     }
     case Damage::Kind::OtherSide: return write_.has_guard() ? write_.only_where_done(held) : kBottom;

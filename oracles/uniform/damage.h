@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "oracles/symbolic/fixed_point.h"
@@ -10,25 +11,35 @@
 
 namespace regduel::oracles::uniform {
 
+// A byte of a name.
+struct NameByte {
+  std::uint32_t name = 0;
+  std::uint8_t byte = 0;
+};
+
 // Of one byte of a location.
 struct Damage {
   enum class Kind : std::uint8_t {
     Bits,       // `bits` of the byte are destroyed; all eight: the byte
-    Undefined,  // outside the outcomes under which the name's byte is defined
+    Undefined,  // outside the outcomes under which the chosen name is defined
     OtherSide,  // under the outcome under which the step does not happen
   };
   Kind kind = Kind::Bits;
   std::uint8_t byte = 0, bits = 0xFF;
-  std::uint8_t name_byte = 0;
-  std::uint32_t location = 0, name = 0;
+  std::uint32_t location = 0;
+  std::uint32_t first_name = 0, num_names = 0, chosen = 0;  // Undefined: the names that may be chosen, and the one that is
 };
 
 // By place: the head of a block, or a step.
 struct Damages {
   explicit Damages(const symbolic::Plan& plan) : at_heads(plan.blocks.size()), behind_steps(plan.steps.size()) {}
   [[nodiscard]] bool empty() const { return count == 0; }
+  [[nodiscard]] const NameByte& name_of(const Damage& d) const { return names[d.first_name + d.chosen]; }
+  // Chooses, where there is one that was not chosen yet, one of `wanted`, else the next. False where all have been chosen.
+  bool choose_others(std::span<const std::uint32_t> wanted);
 
   std::vector<std::vector<Damage>> at_heads, behind_steps;
+  std::vector<NameByte> names;
   std::size_t count = 0;
 };
 

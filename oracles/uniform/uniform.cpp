@@ -13,6 +13,7 @@
 #include "oracles/collector.h"
 #include "oracles/symbolic/fixed_point.h"
 #include "oracles/symbolic/plan.h"
+#include "oracles/symbolic/settled.h"
 #include "oracles/uniform/damage.h"
 #include "oracles/uniform/escapes.h"
 #include "oracles/uniform/shared_values.h"
@@ -28,6 +29,7 @@ using symbolic::Violation;
 using symbolic::ViolationPlace;
 
 constexpr std::string_view kName = "uniform";
+constexpr int kMostChoices = 8;  // of names, that are tried in a program that fails
 
 // The places at which checks fail, each with its violation.
 class Failures final : public symbolic::ViolationListener {
@@ -41,14 +43,14 @@ class Failures final : public symbolic::ViolationListener {
   const Plan& plan_;
 };
 
-// The failures with the damage that are none without; nullopt where the states do not settle.
+// The failures with the damage that are none without, of all choices of names; nullopt where the states do not settle.
 struct Outcome {
   std::map<ViolationPlace, Violation> failures;
   std::vector<std::uint32_t> spoilt_by;  // steps behind which something is destroyed
 };
-std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<char>& declared, int most_tokens) {
-  FixedPoint sound(plan, most_tokens);
-  if (!sound.settle()) return std::nullopt;
+//   sound   settled, with so many tokens
+std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<char>& declared, FixedPoint& sound,
+                                  int most_tokens) {
   SharedValues shared(c, plan, sound, declared);
   Damages damages = find_damages(plan, sound, shared);
   if (!damages.empty()) {
@@ -56,15 +58,24 @@ std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<c
     damages = find_damages(plan, sound, shared);
   }
   if (damages.empty()) return Outcome{};
-  Failures without(plan), with(plan);
-  Destroyer destroyer(plan, damages);
-  FixedPoint spoilt(plan, most_tokens, &destroyer);
-  if (!spoilt.settle()) return std::nullopt;
-  if (!spoilt.state().has_violation()) return Outcome{};
-  for (const std::uint32_t b : plan.order) sound.walk(b, &without), spoilt.walk(b, &with);
+  Failures without(plan);
+  for (const std::uint32_t b : plan.order) sound.walk(b, &without);
   Outcome outcome;
-  for (const auto& [place, violation] : with.found)
-    if (!without.found.contains(place)) outcome.failures.emplace(place, violation);
+  std::vector<std::uint32_t> wanted;
+  int choices = 0;
+  do {
+    Failures with(plan);
+    Destroyer destroyer(plan, damages);
+    FixedPoint spoilt(plan, most_tokens, &destroyer);
+    if (!spoilt.settle()) return std::nullopt;
+    if (spoilt.state().has_violation())
+      for (const std::uint32_t b : plan.order) spoilt.walk(b, &with);
+    std::erase_if(with.found, [&](const auto& f) { return without.found.contains(f.first); });
+    if (with.found.empty()) return Outcome{};
+    wanted.clear();
+    for (const auto& [place, violation] : with.found) wanted.push_back(violation.name);
+    outcome.failures.merge(with.found);
+  } while (++choices < kMostChoices && damages.choose_others(wanted));
   for (std::uint32_t s = 0; s < plan.steps.size(); ++s)
     if (!damages.behind_steps[s].empty()) outcome.spoilt_by.push_back(s);
   return outcome;
@@ -81,16 +92,21 @@ JudgeResult judge_uniform(const Case& c) {
   Collector out(kName);
   const std::vector<char> declared = declared_vregs(c.before);
   if (!may_escape(c, declared)) return out.finish();
-  auto plan = symbolic::make_plan(c);
-  if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
+  const auto& states = symbolic::settled(c);
+  if (!states) return without_verdict(kName, Verdict::Skipped, states.error());
+  auto& [plan, quick, is_settled] = **states;
   const auto not_settled = [] {
     return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
   };
-  std::optional<Outcome> outcome = judge_with(c, *plan, declared, 0);
+  if (!is_settled) return not_settled();
+  std::optional<Outcome> outcome = judge_with(c, plan, declared, quick, 0);
   if (!outcome) return not_settled();
   if (outcome->failures.empty()) return out.finish();
-  if (symbolic::has_guards(*plan)) {
-    auto slower = judge_with(c, *plan, declared, symbolic::most_tokens_of(*plan));
+  if (symbolic::has_guards(plan)) {
+    const int most_tokens = symbolic::most_tokens_of(plan);
+    FixedPoint sound(plan, most_tokens);
+    if (!sound.settle()) return not_settled();
+    auto slower = judge_with(c, plan, declared, sound, most_tokens);
     if (!slower) return not_settled();
     std::erase_if(slower->failures, [&](const auto& f) { return !outcome->failures.contains(f.first); });
     outcome = std::move(slower);
@@ -102,9 +118,9 @@ JudgeResult judge_uniform(const Case& c) {
       continue;
     }
     const std::uint32_t step = std::get<0>(place);
-    out.add("uniform-register", c.after.insts[plan->steps[step].inst].id, violation.operand,
+    out.add("uniform-register", c.after.insts[plan.steps[step].inst].id, violation.operand,
             "was in a register that all threads of a warp share, and differs from thread to thread",
-            spoiler_of(c, *plan, *outcome, step));
+            spoiler_of(c, plan, *outcome, step));
   }
   if (out.empty() && unsure != nullptr)
     return without_verdict(

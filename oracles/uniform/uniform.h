@@ -20,7 +20,8 @@
 //                   the step has a guard, and what it writes is shared: under the other outcome only, unless x satisfies a name that
 //                     the step defines
 //                   else x satisfies a name n with shared(n) that is undefined on some path or under some outcome of a guard: under
-//                     the outcomes under which n is undefined only
+//                     the outcomes under which n is undefined only. Of several such names any one may be chosen: where an operand
+//                     fails with one, the others are tried
 //
 // Control dependence is the part about heads of blocks: two ways from one branch that meet there first (the iterated dominance
 // frontier of the branch's targets; Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991).

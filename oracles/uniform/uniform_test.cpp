@@ -117,6 +117,76 @@ TEST(Uniform, TheLastOfTwoGuardedWritesHolds) {
   expect_right(body);
 }
 
+// %4 is defined where %7 is false, %5 where it is true. What is moved on is that one which is read.
+TEST(Uniform, OfTwoNamesThatAskForPartsTheOneThatIsReadIsKept) {
+  const std::string body = R"(
+    #0 %7 = a               | P0 = a
+    #1 @!%7 %4 = b          | @!P0 UR0 = b
+    #2 @%7 %5 = c           | @P0 UR0 = c
+    +10                     | spill UR0, slot 0
+    #3 op clobbers UR0:UR3  | op clobbers UR0:UR3
+    +11                     | UR1 = refill slot 0
+    #4 %0 = copy %5         | R0 = copy UR1
+    #5 use %0 !write        | use R0 !write
+    #6 exit
+)";
+  expect_right(body);
+  expect_wrong(testing::edit(body, "copy %5", "copy %4"));
+  // Each thread has its own in R0, and all have one of them in UR2.
+  const std::string chosen = R"(
+    #0 %7 = a               | P0 = a
+    #1 @!%7 %4 = b          | @!P0 UR0 = b
+    #2 @%7 %5 = c           | @P0 UR1 = c
+    +10                     | R0 = copy UR0
+    +11                     | @P0 R0 = copy UR1
+    +12                     | UR2 = copy R0
+    +13                     | R1 = copy UR2
+    #3 %0 = copy %4         | copy !deleted
+    #4 %1 = copy %5         | copy !deleted
+    #5 use %0 !write        | use R1 !write
+    #6 exit
+)";
+  expect_right(chosen);
+  expect_right(testing::edit(chosen, "use %0", "use %1"));
+  expect_wrong(testing::edit(chosen, "use %0 !write        | use R1", "use %0, %1 !write | use R1, R1"));
+  expect_right(testing::edit(chosen, "use %0 !write        | use R1", "use %0, %1 !write | use R0, R1"));
+}
+
+// A kept copy of the program defines its names, so that its own come first, though it moves before it renames.
+TEST(Uniform, AGuardedCopyOfWhatIsUndefinedKeepsWhatTheGuardLeaves) {
+  const std::string body = R"(
+    #0 %7 = a               | P0 = a
+    #1 %4 = b               | UR0 = b
+    +10                     | R5 = copy UR0
+    +11                     | UR1 = copy R5
+    #2 @%7 %4 = copy %0     | @P0 UR1 = copy R0
+    +12                     | R6 = copy UR1
+    #3 %1 = copy %4         | copy !deleted
+    #4 @!%7 use %1 !write   | @!P0 use R6 !write
+    #5 use %1 !write        | use R6 !write
+    #6 exit
+)";
+  expect_right(body);
+  // Here it is defined, as a value that the program itself puts into a uniform vreg.
+  expect_right(testing::edit(testing::edit(body, "#0 %7 = a               | P0 = a", "#0 %7, %0 = a | P0, R0 = a"),
+                             "    #4 @!%7 use %1 !write   | @!P0 use R6 !write\n", ""));
+}
+
+// What is undefined in the first lap alone destroys nothing.
+TEST(Uniform, AnOldValueThatTheFirstLapLacks) {
+  expect_right(R"(
+    #0 %7 = a               | P0 = a
+    #1 %0{inout} = b        | R0{inout} = b
+    #2 %0, %4 = copy %4, %0 | R0, UR0 = copy UR0, R0
+    #3 bra -> b1
+  block b1
+    #4 cbra %7 -> b2, b1    | cbra P0 -> b2, b1
+  block b2
+    #5 @%7 %4 = copy %0     | @P0 UR0 = copy R0
+    #6 bra -> b0
+)");
+}
+
 TEST(Uniform, BytesOfASlotAreToldApart) {
   const std::string body = R"(
     #0 %0 = a            | R0 = a

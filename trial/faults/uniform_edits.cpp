@@ -55,8 +55,13 @@ class Sender {
     return true;
   }
 
-  // From position `first` of the block on, an operation without a guard reads the whole register before anything writes to it, whatever
-  // guards do.
+  [[nodiscard]] const ir::VReg* root_of(const EditInst& i, const Operand& op) const {
+    const auto k = static_cast<std::size_t>(&op - i.ops.data());
+    const auto before = t_.site.original_ops(i);
+    return k < before.size() && before[k].is_vreg() ? &t_.site.root_of(before[k]) : nullptr;
+  }
+  // From position `first` of the block on, an operation without a guard reads the whole register as what the place defines, before
+  // anything writes to it, whatever guards do.
   [[nodiscard]] bool is_read_first(std::size_t b, std::size_t first, PReg home) const {
     for (std::size_t k = first; k < insts(b).size(); ++k) {
       const EditInst& i = insts(b)[k];
@@ -64,7 +69,7 @@ class Sender {
       for (const Operand& op : i.ops)
         if (names(op) && op.role == Role::Use && (i.inst.op == Op::Named || i.inst.op == Op::CBra) && !has_guard(i) &&
             (op.part.is_whole() || op.preg().count == 1))
-          return true;
+          return root_of(i, op) == root_of(t_.inst(at_), t_.op(at_));
       if (std::ranges::any_of(i.ops,
                               [&](const Operand& op) { return names(op) && op.role != Role::Use && op.role != Role::Guard; }))
         return false;
