@@ -7,6 +7,8 @@
 #include <limits>
 #include <tuple>
 
+#include "base/planted.h"
+
 namespace regduel::allocator {
 
 namespace {
@@ -65,7 +67,7 @@ void Arrangement::put(std::size_t k, int unit) {
 
 UnitSet Arrangement::free_for(const Stand& s) const {
   UnitSet free = room_.usable - s.forbidden;
-  if (s.at_reads) free -= taken_[0];
+  if (s.at_reads && !REGDUEL_PLANTED("fatpoint-moves-onto-what-is-read")) free -= taken_[0];
   if (s.at_writes) free -= taken_[1];
   return free;
 }

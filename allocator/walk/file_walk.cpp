@@ -12,6 +12,7 @@
 #include "allocator/program/names.h"
 #include "allocator/spill/cost.h"
 #include "allocator/walk/arrangement.h"
+#include "base/planted.h"
 
 namespace regduel::allocator {
 namespace {
@@ -276,6 +277,7 @@ class FileWalk {
           continue;
         for (const auto& [v, unit] : heads_.of(all[k])) {
           if (wanted_[v.index()] == kNowhere || wanted_[v.index()] == unit) continue;
+          if (REGDUEL_PLANTED("fatpoint-edge-keeps-old-homes")) continue;
           result_.edge_moves.push_back({b, all[k], v, wanted_[v.index()], unit});
           result_.num_executed += std::min(frequency_[b.index()], frequency_[all[k].index()]);
           moves_at_ends_of_loops_ = moves_at_ends_of_loops_ || cfg_.rpo_index(b) >= cfg_.rpo_index(all[k]);
