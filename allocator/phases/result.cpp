@@ -65,9 +65,8 @@ Result emit_result(Progress& progress, const Placed& placed, bool is_fallback) {
   return {std::move(result)};
 }
 
-Result emit_spilled(Progress& progress, const Placed& placed, SpillStrategy strategy, bool is_fallback) {
+Result emit_spilled(Progress& progress, const Placed& placed, bool is_fallback) {
   Result result = emit_result(progress, placed, is_fallback);
-  result.strategy = strategy;
   result.cost = SpillCost::of(result.allocation->program);
   return result;
 }

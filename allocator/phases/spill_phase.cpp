@@ -45,16 +45,28 @@ ir::PerFile<bool> SpillPhase::scarce_files() {
   return scarce;
 }
 
-std::int64_t SpillPhase::moves_of_victims() {
+bool SpillPhase::may_pack(ir::RegFile file) const {
+  return ir::is_predicate(file) && progress_.run.facts.knobs[Knob::PredicatePacks] != 0;
+}
+
+std::int64_t SpillPhase::moves_of_victims(bool is_split) {
   const std::vector<std::int64_t>& moves = progress_.moves();
   std::int64_t sum = 0;
-  for (const std::vector<VRegId>& victims : victims_)
-    for (const VRegId v : victims)
+  for (const ir::RegFile file : kFileOrder) {
+    if (is_split && !may_pack(file)) continue;
+    for (const VRegId v : victims_[ir::index(file)])
       if (!progress_.plan.if_spilled[v.index()].is_recomputed()) sum += moves[v.index()];
+  }
   return sum;
 }
 
-std::optional<Placed> SpillPhase::run_rounds(std::int64_t most_moved) {
+void SpillPhase::begin_with(const SpillPhase& whole) {
+  for (const ir::RegFile file : kFileOrder)
+    if (may_pack(file))
+      for (const VRegId v : whole.victims_[ir::index(file)]) progress_.spill(v, round_, whole.rank_);
+}
+
+std::optional<Placed> SpillPhase::run_rounds() {
   const Run& run = progress_.run;
   const ProgramFacts& facts = run.facts;
   const std::int64_t rounds = facts.knobs[Knob::SpillRounds];
@@ -66,7 +78,6 @@ std::optional<Placed> SpillPhase::run_rounds(std::int64_t most_moved) {
       if (auto homes = attempt_all()) return homes;
     if (!is_first_of_large && !run.instruments.may("spill-round")) break;
     if (!change_plan() && !is_first_of_large) break;
-    if (progress_.moved() > most_moved) break;
     progress_.insert_spill_code();
     scope.made(progress_.program().code().f);
   }

@@ -16,7 +16,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 
@@ -31,14 +30,16 @@ class SpillPhase {
 
   // True if guidance names victims in the program before any spill code. A large program saves a round by that.
   [[nodiscard]] bool is_over_before_spill_code();
-  // The victims of the first round, the files with points over budget, and the weighted bytes that these victims would move. Require
-  // the same as run_rounds().
+  // The victims of the first round, the files with points over budget, and the weighted bytes that these victims would move; those of
+  // files that are not split alone if `is_split`. Require the same as run_rounds().
   void find_first_victims();
   [[nodiscard]] ir::PerFile<bool> scarce_files();
-  [[nodiscard]] std::int64_t moves_of_victims();
-  // Homes of the planned program if a round fits before the spilled vregs move more than `most_moved` weighted bytes
-  // (Progress::moved). Requires: no instruction is impossible, and a planned program unless is_over_before_spill_code().
-  [[nodiscard]] std::optional<Placed> run_rounds(std::int64_t most_moved = std::numeric_limits<std::int64_t>::max());
+  [[nodiscard]] std::int64_t moves_of_victims(bool is_split);
+  // Spills those victims of another phase's first round that are predicates, before the first planned program is made: the other one
+  // is that of the same program with whole live ranges, and predicates that go into packs are not split.
+  void begin_with(const SpillPhase& whole);
+  // Homes of the planned program of the round that fits. Requires: no instruction is impossible, and a planned program unless is_over_before_spill_code().
+  [[nodiscard]] std::optional<Placed> run_rounds();
   // The homes with all values in memory. Nothing only if architectural registers leave too little room.
   [[nodiscard]] std::optional<Placed> run_fallback();
 
@@ -46,6 +47,7 @@ class SpillPhase {
   void find_victims(SpillGuidance& guidance);
   [[nodiscard]] bool has_victims() const;
   [[nodiscard]] bool may_walk(ir::RegFile file) const;
+  [[nodiscard]] bool may_pack(ir::RegFile file) const;
   [[nodiscard]] std::optional<Placed> attempt_all();
   bool change_plan();
 
