@@ -19,7 +19,8 @@
 namespace regduel::allocator {
 namespace {
 
-Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Instruments& instruments, const Replay& replay = {});
+Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Instruments& instruments,
+                  bool tries_fewer_registers = true);
 
 // For occupancy: with fewer registers an SM may hold more warps, at the price of some spill code. The result with fewer registers
 // stays if the budget model says that this pays.
@@ -58,7 +59,7 @@ Result with_lower_limits(const ir::Limits& limits, const Run& run, Result best) 
   const std::int64_t most_below = num_lower_limits(run.facts, best);
   for (int below = 1; below <= most_below && below < limit && has_spill_code(best.allocation->program, RegFile::R); ++below) {
     if (!run.instruments.may("lower-limit")) break;
-    Result other = run_phases(run.facts, with_registers(limits, limit - below), run.instruments, {.tries_fewer_registers = false});
+    Result other = run_phases(run.facts, with_registers(limits, limit - below), run.instruments, false);
     if (!other.allocation) break;
     run.instruments.line("limit {}: weighted bytes moved {}, {} before", limit - below, other.cost.bytes, best.cost.bytes);
     if (other.cost >= best.cost) continue;
@@ -68,8 +69,8 @@ Result with_lower_limits(const ir::Limits& limits, const Run& run, Result best) 
   return best;
 }
 
-// All phases under one limit.
-Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Instruments& instruments, const Replay& replay) {
+// All phases under one limit, or under fewer registers where that is worth it.
+Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Instruments& instruments, bool tries_fewer_registers) {
   const Run run(facts, limits, instruments);
   show_spill_setup(run);
   Progress progress(run);
@@ -91,7 +92,7 @@ Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Ins
     progress.insert_spill_code();
     if (const auto homes = run_nospill_phase(progress)) {
       Result plain = emit_result(progress, *homes);
-      return replay.tries_fewer_registers ? with_fewer_registers(limits, progress, std::move(plain)) : std::move(plain);
+      return tries_fewer_registers ? with_fewer_registers(limits, progress, std::move(plain)) : std::move(plain);
     }
   }
 
@@ -99,10 +100,10 @@ Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Ins
   if (const auto impossible = find_impossible(run, true)) return impossible_result(run, impossible->file, impossible->inst);
 
   // Some values have to leave their registers.
-  Result spilled = choose_spilling(progress, rounds, replay);
+  Result spilled = choose_spilling(progress, rounds);
 
   // A lower limit may come out cheaper.
-  if (!replay.tries_fewer_registers || !spilled.allocation) return spilled;
+  if (!tries_fewer_registers || !spilled.allocation) return spilled;
   return with_lower_limits(limits, run, std::move(spilled));
 }
 
@@ -110,8 +111,7 @@ Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Ins
 Result run_for_listener(const ProgramFacts& facts, const ir::Limits& limits, const Instruments& instruments) {
   if (instruments.listener == nullptr) return run_phases(facts, limits, instruments);
   const Result decided = run_phases(facts, limits, {});
-  return run_phases(facts, decided.registers != 0 ? with_registers(limits, decided.registers) : limits, instruments,
-                    {decided.strategy, decided.had_second_chance, false});
+  return run_phases(facts, decided.registers != 0 ? with_registers(limits, decided.registers) : limits, instruments, false);
 }
 
 }  // namespace

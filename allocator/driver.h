@@ -3,7 +3,7 @@
 //   1  facts       out of SSA, liveness, block frequencies; where spilled values go. Made once for all limits (phases/program_facts.h)
 //   2  NOSPILL     spill code for a plan with all values in registers (for fixed operands and ties), then attempts file by file
 //   3  impossible  packs each instruction by itself, so the decision is exact, and no later step can fail
-//   4  SPILL       split live ranges or whole ones, and then a second chance for spilled vregs (phases/choose_spilling.h)
+//   4  SPILL       split live ranges or whole ones (phases/choose_spilling.h)
 //   5  emit        homes into operands (frame/emit.h)
 //   6  fewer       steps 2 to 5 again with fewer registers, where that may pay: for occupancy after step 2, for less spill code
 //                  after step 4

@@ -71,7 +71,8 @@ constexpr std::string_view kPairAndScalar = R"(
       #4 exit
 )";
 
-const Settings::value_type kOneChance{"FatPointUnspill", "0"};
+// What finds no register for its whole range goes to memory.
+const Settings::value_type kStill{"FatPointMovingHomes", "0"};
 // A vreg that is spilled is so everywhere.
 const Settings kWhole = {{"FatPointSplitLiveRanges", "0"}};
 
@@ -226,23 +227,6 @@ constexpr std::string_view kEviction = R"(
       #5 st %0 !write
       #6 exit
 )";
-constexpr std::string_view kSecondChance = R"(
-    vreg %0 R b64
-    vreg %1 R b256
-    vreg %2..%4 R b96
-    block b0
-      #0 %0 = const 488 !remat
-      #1 %1 = ld 1
-      #2 bra -> b1
-    block b1
-      #3 %2 = ld 2
-      #4 %3 = ld 3
-      #5 %4 = ld 4
-      #6 %4 = sub %2, %3
-      #7 st %0 !write
-      #8 st %1 !write
-      #9 exit
-)";
 constexpr std::string_view kLowerLimits = R"(
     vreg %0 R b96
     vreg %1 R b64
@@ -252,6 +236,24 @@ constexpr std::string_view kLowerLimits = R"(
       #2 st %1 !write
       #3 st %0 !write
       #4 exit
+)";
+
+// %0 and %1 stand in one half, for %2 needs the other, where %3 and %4 come after it. Then %0 and %3 are left, and %5 has no pair.
+constexpr std::string_view kMovingHomes = R"(
+    vreg %0..%1 R b32
+    vreg %2 R b64
+    vreg %3..%4 R b32
+    vreg %5 R b64
+    block b0
+      #0 %0, %1 = ld 0
+      #1 %2 = ld 1
+      #2 st %2 !write
+      #3 %3, %4 = ld 3
+      #4 st %1, %4 !write
+      #5 %5 = ld 5
+      #6 st %5 !write
+      #7 st %0, %3 !write
+      #8 exit
 )";
 
 const std::vector<Effect>& effects() {
@@ -265,26 +267,32 @@ const std::vector<Effect>& effects() {
       // At level 10 the tiers end at 16 registers, unless these knobs reach further.
       {Knob::SpillBitHighRegCountHeur,
        "8",
-       {{"RegisterUsageLevel", "10"}, {"661", "3"}, {"663", "8"}, kOneChance},
+       {{"RegisterUsageLevel", "10"}, {"661", "3"}, {"663", "8"}, kStill},
        17,
        kSpillBitHighRegCountHeur,
        "spill R0:R7",
        "spill R8,"},
-      {Knob::SpillBitHighRegScale, "3", {{"665", "3"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
-      {Knob::SpillBitLowRegCountHeur, "1", {{"661", "1000"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
-      {Knob::SpillBitLowRegScale, "3", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
-      {Knob::SpillBitMediumRegScale, "3", {{"661", "3"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitHighRegScale, "3", {{"665", "3"}, kWhole[0], kStill}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitLowRegCountHeur,
+       "1",
+       {{"661", "1000"}, kWhole[0], kStill},
+       2,
+       kPairAndScalar,
+       "ld 1\n    #2 st",
+       "refill slot 1"},
+      {Knob::SpillBitLowRegScale, "3", {kWhole[0], kStill}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitMediumRegScale, "3", {{"661", "3"}, kWhole[0], kStill}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       // Sixteen registers are aimed at, and the call takes them all.
       {Knob::RegisterUsageLevel, "10", {}, 255, kRegisterUsageLevel, "R16 = ld 0", "spill R0"},
       {Knob::FastCompile, "2", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
       {Knob::DisableSmemReservation, "1", {}, 255, kDisableSmemReservation, "slot 0 shared", "slot 0 local"},
       // The first instruction is packed by itself, and what it leaves behind is spilled there.
-      {Knob::SpillRounds, "0", {kOneChance}, 2, kSpillRounds, "st R1, R0", "st R0, R1"},
+      {Knob::SpillRounds, "0", {kStill}, 2, kSpillRounds, "st R1, R0", "st R0, R1"},
       {Knob::Rematerialise, "0", {}, 1, kRematerialise, "remat #0", "refill slot 0"},
       {Knob::RefillReuse, "0", kWhole, 1, kRefillReuse, "spill R0, slot 0\n    #1", "spill R0, slot 0\n    +5"},
       // Eviction keeps room for the temporary that the spilled pair will need, and the triple has to go as well.
       {Knob::LargeProgram, "0", {}, 5, kLargeProgram, "ld 1\n    #2 st", "refill slot 1"},
-      {Knob::PoolLimit, "0", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::PoolLimit, "0", {kWhole[0], kStill}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       // %0 is read twice in a row, behind what does not leave it its register.
       {Knob::SplitLiveRanges, "0", {{"FatPointRefillReuse", "0"}}, 2, testing::kReadTwice, "#3 st R0 !write\n    #4", "+8"},
       // Eight predicates in seven registers.
@@ -293,26 +301,25 @@ const std::vector<Effect>& effects() {
       // The copy is in R1 from the start if its source is known to end there; alone, %0 takes the lowest register.
       {Knob::Chains, "0", {}, 255, kChains, "R1 = ld 0", "R0 = ld 0"},
       // Two of the three vregs hold one value, so two registers suffice.
-      {Knob::MergeCopies, "0", {kOneChance}, 2, kMergeCopies, "#1 copy !deleted\n    #2", "refill slot 0"},
+      {Knob::MergeCopies, "0", {kStill}, 2, kMergeCopies, "#1 copy !deleted\n    #2", "refill slot 0"},
       // An SM holds 28 blocks of 32 threads with 65 registers, 32 with 64.
       {Knob::Occupancy, "0", {}, 255, sixty_five_values(), "remat #0", "R64 = "},
       // %2 is placed by itself: with its source, or where %0 was.
       {Knob::ConstraintTypes, "0", {{"FatPointChains", "0"}}, 255, kCopyBehindAnother, "copy !deleted", "R0 = copy R1"},
       {Knob::Orders, "1", {{"FatPointPackingAttempt", "0"}}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
       {Knob::PackingAttempt, "0", {{"FatPointOrders", "1"}}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
-      {Knob::Guidance, "0", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::Guidance, "0", {kWhole[0], kStill}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       // Eviction makes the tuple go for what a waiting refill holds.
       {Knob::Eviction,
        "0",
-       {kWhole[0], {"FatPointGuidance", "0"}, kOneChance},
+       {kWhole[0], {"FatPointGuidance", "0"}, kStill},
        2,
        kEviction,
        "#3 st R0 !write\n    #4",
        "#3 st R0 !write\n    +"},
-      // Guidance takes what relieves most at once; when all comes back, eviction takes what is in the way after %0.
-      {Knob::SecondChance, "0", kWhole, 16, kSecondChance, "spill R8:R10", "spill R0:R7"},
+      {Knob::MovingHomes, "0", {}, 4, kMovingHomes, "= copy R", "refill slot 0"},
       // No point is over budget, yet a greedy scan finds no place for both; with four registers only one of the two is spilled.
-      {Knob::LowerLimits, "-1", {}, 5, kLowerLimits, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::LowerLimits, "-1", {kStill}, 5, kLowerLimits, "ld 1\n    #2 st", "refill slot 1"},
   };
   return kEffects;
 }

@@ -134,10 +134,9 @@ constexpr Row kTable[kNumKnobs] = {
      "the cheapest vregs at points over budget are spilled before an attempt; without it, who must go is whom eviction finds"},
     {Knob::Eviction, "FatPointEviction", -1, KnobType::Bool, 1, 0, 1, "ours",
      "a vreg that finds no place in a round of spilling may take that of cheaper ones; without it, it goes itself", kFatPoint, 0},
-    {Knob::SecondChance, "FatPointUnspill", -1, KnobType::Bool, 1, 0, 1, "ours",
-     "where spilling has come to a result, all that is spilled goes back to registers at once, and what then finds none leaves "
-     "again without guidance; what costs less stays, in weighted bytes moved, remats and copies; not for a program above knob "
-     "FatPointLargeProgram",
+    {Knob::MovingHomes, "FatPointMovingHomes", -1, KnobType::Bool, 1, 0, 1, "ours",
+     "where registers spill and not every vreg finds one register for its whole live range, vregs move from register to register; "
+     "without it, some of them spill; not in files that the threads of a warp share",
      kFatPoint},
     {Knob::LowerLimits, "FatPointLowerLimits", -1, KnobType::Int, 0, -1, 8, "ours",
      "where registers spill, so many lower limits are tried as well, and what moves the fewest weighted bytes stays: less spill "

@@ -53,7 +53,7 @@ enum class Knob : std::uint8_t {
   PackingAttempt,
   Guidance,
   Eviction,
-  SecondChance,
+  MovingHomes,
   LowerLimits,
 };
 inline constexpr int kNumKnobs = 38;

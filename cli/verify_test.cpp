@@ -201,8 +201,7 @@ func @f kernel target sm_90 threads 32
     #4 exit
 )");
   // Without the times, which are the second column.
-  std::istringstream lines(
-      run("alloc d.rir --regs 2 --knob FatPointSplitLiveRanges=0 --knob FatPointUnspill=0 --passes -o e.rir").out);
+  std::istringstream lines(run("alloc d.rir --regs 2 --knob FatPointSplitLiveRanges=0 --passes -o e.rir").out);
   std::vector<std::string> rows;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
@@ -216,8 +215,7 @@ func @f kernel target sm_90 threads 32
                                          "insert_spill_code 1 1 5 5 2 2", "nospill 1 1 5 5 2 2", "spill_round 1 1 5 7 2 4",
                                          "insert_spill_code 1 1 5 7 2 4", "spill_round 1 1 5 5 2 2", "emit 1 1 7 7 4 2"));
   EXPECT_THAT(run("alloc d.rir --regs 2 --passes -o e.rir").out, HasSubstr("\nsplit_live_ranges "));
-  const std::string dump =
-      run("alloc d.rir --regs 2 --passes=dump --knob FatPointSplitLiveRanges=0 --knob FatPointUnspill=0 -o e.rir").out;
+  const std::string dump = run("alloc d.rir --regs 2 --passes=dump --knob FatPointSplitLiveRanges=0 -o e.rir").out;
   EXPECT_THAT(dump, HasSubstr("// before emit\n"));
   EXPECT_THAT(dump, HasSubstr("// after emit\n" + read_file(path("e.rir")).value().substr(std::string_view("rir 1\n").size())));
   expect_complaint("alloc d.rir --passes=all", "--passes");

@@ -164,7 +164,7 @@ TEST(KnobEffects, OfFatpoint) {
                   {"FatPointPackingAttempt", "0", {}, 1, Registers, More},
                   {"FatPointGuidance", "0", {}, 30, SpillBytes, More},
                   {"FatPointEviction", "0", {}, 30, SpillBytes, More},
-                  {"FatPointUnspill", "0", {}, 8, SpillBytes, More}},
+                  {"FatPointMovingHomes", "0", {}, 8, SpillBytes, More}},
                  {"641", "660", "661", "663", "664", "665", "FatPointOccupancy", "FatPointLowerLimits"});
 }
 

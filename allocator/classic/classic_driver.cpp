@@ -28,7 +28,7 @@ Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Ins
   // A file that is over its budget makes no attempts without spilling, so that a program with one needs no spill code before SPILL.
   if (!rounds.is_pressure_high()) {
     progress.insert_spill_code();
-    if (const auto homes = place_without_spilling(progress)) return emit_result(progress, *homes);
+    if (auto homes = place_without_spilling(progress)) return emit_result(progress, Placed{std::move(*homes)});
   }
   if (const auto impossible = find_impossible(run, true)) return impossible_result(run, impossible->file, impossible->inst);
 
@@ -37,7 +37,7 @@ Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Ins
   const bool is_fallback = !homes;
   if (REGDUEL_PLANTED("classic-fails-instead-of-falling-back") && is_fallback) return impossible_result(run, progress.first_misfit);
   if (!homes) homes = rounds.run_fallback();
-  if (homes) return emit_result(progress, *homes, is_fallback);
+  if (homes) return emit_result(progress, Placed{std::move(*homes)}, is_fallback);
   const bool has_architectural = std::ranges::any_of(facts.f.vregs, [](const ir::VReg& v) { return v.is_architectural(); });
   REGDUEL_CHECK(has_architectural, fmt::format("@{}: the last fallback does not fit", facts.f.name));
   return impossible_result(run, progress.first_misfit);

@@ -188,7 +188,7 @@ TEST(Explain, WhoGivesWayToOthersSaysToWhom) {
       "    #3 st %2 !write\n    #4 st %0 !write\n    #5 st %1 !write\n    #6 exit\n");
   bool is_seen = false;
   for (int v = 0; v < 3; ++v) {
-    const Explanation e = explained(f, v, limits(4), {{"RegAllocSpillBitLowRegScale", "0"}, {"FatPointUnspill", "0"}});
+    const Explanation e = explained(f, v, limits(4), {{"RegAllocSpillBitLowRegScale", "0"}, {"FatPointMovingHomes", "0"}});
     if (e.spill.by != Spiller::Eviction) continue;
     is_seen = true;
     const Step s = last_step(e);
@@ -202,23 +202,36 @@ TEST(Explain, WhoGivesWayToOthersSaysToWhom) {
 }
 
 // %0 was spilled in round 1, and has a register in the end.
-TEST(Explain, WhatHasComeBackIsInARegister) {
-  const Explanation e =
-      explained(program("  vreg %0 R b32 fixed R1\n  vreg %1 R b32 fixed R3\n  vreg %2 R b64\n  block b0\n    #0 %0 = ld 0 !read\n"
-                        "    #1 %1 = ld 1 !read\n    #2 %2 = ld 2 !read\n    #3 st %2 !write\n    #4 st %0 !write\n"
-                        "    #5 st %1 !write\n    #6 exit\n"),
-                0, limits(4), {{"RegAllocSpillBitLowRegScale", "0"}});
+// %0 and %1 stand in one half, %3 and %4 in the other. Then %0 and %3 are left, and %5 has no pair unless one of them moves.
+TEST(Explain, AMoveIsSaid) {
+  const ir::Function f = program(R"(
+    vreg %0..%1 R b32
+    vreg %2 R b64
+    vreg %3..%4 R b32
+    vreg %5 R b64
+    block b0
+      #0 %0, %1 = ld 0
+      #1 %2 = ld 1
+      #2 st %2 !write
+      #3 %3, %4 = ld 3
+      #4 st %1, %4 !write
+      #5 %5 = ld 5
+      #6 st %5 !write
+      #7 st %0, %3 !write
+      #8 exit
+)");
+  const Explanation first = explained(f, 0, limits(4)), second = explained(f, 3, limits(4));
+  EXPECT_TRUE(first.is_walked);
+  ASSERT_EQ(first.moves.size() + second.moves.size(), 1u);
+  const Explanation& e = first.moves.empty() ? second : first;
   EXPECT_EQ(e.spill.by, Spiller::None);
-  EXPECT_GE(e.home, 0);
-  EXPECT_EQ(e.spill.refills + e.spill.stores, 0);
-  EXPECT_EQ(std::count_if(e.attempts.begin(), e.attempts.end(), [](const SeenAttempt& a) { return a.is_emitted; }), 1);
-  ASSERT_GE(e.shown, 0);
-  EXPECT_TRUE(e.attempts[static_cast<std::size_t>(e.shown)].is_emitted);
-  EXPECT_EQ(e.attempts[static_cast<std::size_t>(e.shown)].round, 3);
+  EXPECT_EQ(e.moves[0].where, "before #5");
+  EXPECT_EQ(e.moves[0].from, e.home);
+  EXPECT_NE(e.moves[0].to, e.home);
 }
 
 TEST(Explain, TheLastFallbackIsNamed) {
-  const Explanation e = explained(pressed(), 0, limits(2), {{"FatPointSpillRounds", "0"}, {"FatPointUnspill", "0"}});
+  const Explanation e = explained(pressed(), 0, limits(2), {{"FatPointSpillRounds", "0"}, {"FatPointMovingHomes", "0"}});
   EXPECT_EQ(e.spill.by, Spiller::Fallback);
   EXPECT_FALSE(e.pinned.empty());
 }

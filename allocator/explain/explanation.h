@@ -128,6 +128,12 @@ struct Place {
   std::string where;       // "R4"
 };
 
+// The vreg changes its register.
+struct SeenMove {
+  std::string where;  // "before #3", "from b1 to b2"
+  int from = 0, to = 0;
+};
+
 struct Explanation {
   ir::VRegId asked, root;  // the same unless the vreg asked for is an alias
   std::string root_text;   // "%4 R b64 align 2": as declared
@@ -139,6 +145,8 @@ struct Explanation {
   int shown = -1;  // the deciding attempt: the emitted one, or the one that spilled it; -1 = none
   int home = -1;   // first unit in the emitted program, -1 = in memory, or never live
   SeenSpill spill;
+  bool is_walked = false;             // its home was found on a walk (walk/file_walk.h), and may change
+  std::vector<SeenMove> moves;        // of a walk; of the piece that kept its number
   int pieces = 0;                     // number of pieces, with the one in memory (split_program.h); 0 = it is whole
   std::vector<std::uint32_t> pinned;  // ids of pinned instructions of which it is an operand
   std::vector<Place> places;          // registers of its operands, in program order; without those of deleted instructions

@@ -78,6 +78,8 @@ void Observer::begin_run(const Function& without_phis, std::span<const VRegId> f
   without_phis_ = &without_phis;
   if (first_of.empty()) ++run_;
   e_.spill = {};
+  e_.is_walked = false;
+  e_.moves.clear();
 }
 
 void Observer::begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round,
@@ -117,6 +119,17 @@ void Observer::end_attempt(const Attempt& result) {
   a.fits = result.fits;
   a.used = result.used;
   a.is_given_up = !a.fits && a.used == 0 && result.to_spill.empty() && result.to_pin.empty();
+}
+
+void Observer::walked(const FileAllocator& allocator, const Walk& walk) {
+  round_ = &allocator.round();
+  for (SeenAttempt& a : e_.attempts) a.is_emitted = false;
+  e_.is_walked = true;
+  e_.moves.clear();
+  for (const HomeMove& m : walk.moves)
+    if (m.vreg == vreg_) e_.moves.push_back({"before " + at(round_->live.number_of(m.inst)), m.from, m.to});
+  for (const EdgeMove& m : walk.edge_moves)
+    if (m.vreg == vreg_) e_.moves.push_back({fmt::format("from b{} to b{}", m.from_block.value, m.to_block.value), m.from, m.to});
 }
 
 void Observer::emitted(std::int64_t round, std::int64_t number) {

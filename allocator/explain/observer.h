@@ -20,6 +20,7 @@ class Observer : public RunListener {
   void follow(std::span<const ir::VRegId> stands_for) override;
   void begin_run(const ir::Function& without_phis, std::span<const ir::VRegId> first_of, bool lives) override;
   void spilled(const VictimRank& rank, std::int64_t round, std::int64_t cost) override;
+  void walked(const FileAllocator& allocator, const Walk& walk) override;
   void emitted(std::int64_t round, std::int64_t number) override;
   void finish(const SpillCode& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback) override;
 

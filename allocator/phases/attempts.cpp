@@ -132,13 +132,6 @@ Attempt FileAttempts::observed(const FileAllocator& allocator, AttemptId id, con
 // with none: 0.931 with one, 0.928 with up to three, no less with more.
 constexpr int kSettling = 3;
 
-static std::int64_t moved_by(std::span<const VRegId> vregs, std::span<const std::int64_t> moves) {
-  std::int64_t sum = 0;
-  for (const VRegId v : vregs)
-    if (v.index() < moves.size()) sum = std::min(kMaxSpillCost, sum + moves[v.index()]);
-  return sum;
-}
-
 Attempt FileAttempts::evict(const Eviction& eviction) {
   const auto long_lived = [&](const Attempt& a) {
     return std::vector<int>(a.home.begin(), a.home.begin() + static_cast<std::ptrdiff_t>(eviction.num_long_lived));
@@ -157,8 +150,7 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
   const bool goes_on = !eviction.kept.empty();
   if (goes_on) options.order = Order::HeaviestFirst;
   result = attempt();
-  const bool is_hopeless = moved_by(result.to_spill, eviction.moves) > eviction.most_moved;
-  if (!is_hopeless && !goes_on && result.to_spill.size() > 2 && may_go_on()) {
+  if (!goes_on && result.to_spill.size() > 2 && may_go_on()) {
     options.order = Order::HeaviestFirst;
     Attempt other = attempt();
     if (rank(other) < rank(result)) result = std::move(other);
@@ -167,7 +159,7 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
   // spill. A listener is shown only attempts that spill less than the one before.
   options.order = Order::BoundFirst;
   std::vector<int> kept;
-  for (int n = 0; n < kSettling && !is_hopeless && !result.to_spill.empty() && may_go_on(); ++n) {
+  for (int n = 0; n < kSettling && !result.to_spill.empty() && may_go_on(); ++n) {
     kept = long_lived(result);
     options.kept = kept;
     AttemptOptions unseen = options;

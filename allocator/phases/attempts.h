@@ -48,9 +48,6 @@ struct Eviction {
   std::vector<int>& kept;              // homes of the last attempt of this kind by long-lived vreg, empty = none; replaced
   std::span<const ir::VRegId> absent;  // ascending: vregs that guidance spills
   std::size_t num_long_lived = 0;
-  std::span<const std::int64_t> moves = {};  // by vreg of the program: bytes (Progress::moves)
-  // If the spills of a first attempt move more bytes than this, there is no second one.
-  std::int64_t most_moved = std::numeric_limits<std::int64_t>::max();
 };
 
 class FileAttempts {
@@ -63,6 +60,7 @@ class FileAttempts {
   FileAttempts(const Run& run, PlannedProgram& program, ir::RegFile file, const Options& options);
 
   [[nodiscard]] ir::RegFile file() const { return allocator_.file(); }
+  [[nodiscard]] const FileAllocator& allocator() const { return allocator_; }
   [[nodiscard]] bool fits() const { return best_.has_any() && best_.best().fits; }
   [[nodiscard]] const Attempt& best() const { return best_.attempt(); }
 

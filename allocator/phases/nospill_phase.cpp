@@ -7,7 +7,7 @@
 
 namespace regduel::allocator {
 
-std::optional<Homes> run_nospill_phase(Progress& p) {
+std::optional<Placed> run_nospill_phase(Progress& p) {
   const Knobs& knobs = p.run.facts.knobs;
   ir::PassScope scope(p.run.instruments.passes, "nospill", &p.program().code().f);
   std::vector<FileAttempts> files;
@@ -24,7 +24,7 @@ std::optional<Homes> run_nospill_phase(Progress& p) {
     is_high = !files.back().fits();
     if (is_high) return std::nullopt;
   }
-  return improved_homes(p.program(), files);
+  return Placed{improved_homes(p.program(), files)};
 }
 
 }  // namespace regduel::allocator

@@ -15,6 +15,6 @@
 namespace regduel::allocator {
 
 // Homes if all files fit. Requires a planned program.
-[[nodiscard]] std::optional<Homes> run_nospill_phase(Progress& progress);
+[[nodiscard]] std::optional<Placed> run_nospill_phase(Progress& progress);
 
 }  // namespace regduel::allocator

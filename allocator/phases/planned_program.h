@@ -10,11 +10,18 @@
 #include "allocator/assign/file_allocator.h"
 #include "allocator/phases/run.h"
 #include "allocator/spill/guidance.h"
+#include "allocator/walk/write_moves.h"
 
 namespace regduel::allocator {
 
 // By vreg of a planned program: the first unit of its home, -1 if it has none.
 using Homes = std::vector<int>;
+
+// The homes that the vregs of a planned program have in the end.
+struct Placed {
+  Homes homes;
+  std::optional<MovedProgram> moved = std::nullopt;  // if homes change: the program with its moves, and its homes, in place of both
+};
 
 class PlannedProgram {
  public:

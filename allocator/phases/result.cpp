@@ -46,15 +46,18 @@ SpillCost SpillCost::of(const ir::Function& f) {
   return cost;
 }
 
-Result emit_result(Progress& progress, const Homes& homes, bool is_fallback) {
+Result emit_result(Progress& progress, const Placed& placed, bool is_fallback) {
   const Run& run = progress.run;
   const ProgramFacts& facts = run.facts;
   const Instruments& instruments = run.instruments;
-  const SpillCode& code = progress.program().code();
+  const MovedProgram* const moved = placed.moved ? &*placed.moved : nullptr;
+  const SpillCode& code = moved != nullptr ? moved->code : progress.program().code();
+  const Homes& homes = moved != nullptr ? moved->homes : placed.homes;
   if (instruments.listener != nullptr) instruments.listener->finish(code, homes, progress.plan, is_fallback);
   ir::PassScope scope(instruments.passes, "emit", &code.f);
-  ir::Allocation result = emit({facts.original, facts.f, facts.cfg, code, homes, run.budget, facts.frequency,
-                                facts.slots.align_bytes, facts.knobs[Knob::WideAccesses] != 0, instruments.fuel});
+  ir::Allocation result = emit({facts.original, facts.f, moved != nullptr ? moved->cfg : facts.cfg, code, homes, run.budget,
+                                moved != nullptr ? moved->frequency : facts.frequency, facts.slots.align_bytes,
+                                facts.knobs[Knob::WideAccesses] != 0, instruments.fuel});
   if (had_to_go_to_local_memory(facts.spilling, result.program)) result.notes.emplace_back(kSmemRefusal);
   // The check of the result is repeated here only if passes are watched, since a duel checks each result itself.
   scope.made(result.program,
@@ -62,9 +65,8 @@ Result emit_result(Progress& progress, const Homes& homes, bool is_fallback) {
   return {std::move(result)};
 }
 
-Result emit_spilled(Progress& progress, const Homes& homes, SpillStrategy strategy, bool is_fallback) {
-  Result result = emit_result(progress, homes, is_fallback);
-  result.strategy = strategy;
+Result emit_spilled(Progress& progress, const Placed& placed, bool is_fallback) {
+  Result result = emit_result(progress, placed, is_fallback);
   result.cost = SpillCost::of(result.allocation->program);
   return result;
 }

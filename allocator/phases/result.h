@@ -10,12 +10,6 @@
 
 namespace regduel::allocator {
 
-// How vregs leave their registers.
-enum class SpillStrategy : std::uint8_t {
-  Split,  // live ranges are split so that no point is over budget; guidance and eviction spill what does not fit even so
-  Whole,  // whole vregs are spilled
-};
-
 // The cost of spill code, times the weights of FORMAT.md, as a judge counts it. Ordered by bytes first. Copies count, since room for
 // values that are not spilled is made by copies too. Pack operations do not count: the byte a predicate that they save is worth more.
 struct SpillCost {
@@ -28,17 +22,15 @@ struct SpillCost {
 
 struct Result {
   std::expected<ir::Allocation, ir::AllocFailure> allocation;
-  SpillStrategy strategy = SpillStrategy::Whole;
-  SpillCost cost = {};  // of an allocation with spill code
-  bool had_second_chance = false;
+  SpillCost cost = {};             // of an allocation with spill code
   bool has_nothing_split = false;  // spilled though no point was over its budget where a live range could have been split
   int registers = 0;               // the limit of file R under which it was made, if that is a lower one; else 0
 };
 
 // Emits the planned program of `progress` with these homes.
-[[nodiscard]] Result emit_result(Progress& progress, const Homes& homes, bool is_fallback = false);
+[[nodiscard]] Result emit_result(Progress& progress, const Placed& placed, bool is_fallback = false);
 // The same of a program with spill code, whose cost is counted.
-[[nodiscard]] Result emit_spilled(Progress& progress, const Homes& homes, SpillStrategy strategy, bool is_fallback = false);
+[[nodiscard]] Result emit_spilled(Progress& progress, const Placed& placed, bool is_fallback = false);
 
 //   inst   the instruction that cannot be packed; invalid if no single instruction is at fault
 [[nodiscard]] Result impossible_result(const Run& run, ir::RegFile file, ir::InstId inst = {});

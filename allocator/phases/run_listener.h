@@ -8,6 +8,7 @@
 #include "allocator/assign/attempt_listener.h"
 #include "allocator/spill/guidance.h"
 #include "allocator/spill_code/spill_code.h"
+#include "allocator/walk/file_walk.h"
 
 namespace regduel::allocator {
 
@@ -25,6 +26,8 @@ class RunListener : public AttemptListener {
   virtual void begin_run(const ir::Function& without_phis, std::span<const ir::VRegId> first_of, bool lives) = 0;
   //   rank   its turn in the queue of guidance, if guidance has named it
   virtual void spilled(const VictimRank& rank, std::int64_t round, std::int64_t cost) = 0;
+  // The file of the vreg fits by a walk.
+  virtual void walked(const FileAllocator& allocator, const Walk& walk) = 0;
   // The last emitted() and the last finish() of a run hold: a result may be improved once more.
   virtual void emitted(std::int64_t round, std::int64_t number) = 0;
   virtual void finish(const SpillCode& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback) = 0;

@@ -8,17 +8,13 @@
 #include "allocator/phases/attempts.h"
 #include "allocator/program/names.h"
 #include "allocator/spill/cost.h"
+#include "allocator/walk/file_walk.h"
+#include "allocator/walk/write_moves.h"
 
 namespace regduel::allocator {
 
 // Attempts of the table in one round.
 constexpr std::int64_t kAttemptsOfARound = 3;
-// Weighted spill bytes of all profiles at 75% of MaxLive, against those without: 0.940 with three, 0.935 with eight.
-constexpr int kSecondChanceRounds = 8;
-// A first attempt whose spills move more than twice the bytes of the result so far is not followed by others: 0.8 of the time of
-// kernels, for the same bytes.
-constexpr std::int64_t kHopelessAtFirst = 2;
-
 SpillPhase::SpillPhase(Progress& progress) : progress_(progress), is_guided_(progress.run.facts.knobs[Knob::Guidance] != 0) {
   if (const RunListener* listener = progress.run.instruments.listener) rank_.vreg = listener->vreg();
 }
@@ -49,16 +45,28 @@ ir::PerFile<bool> SpillPhase::scarce_files() {
   return scarce;
 }
 
-std::int64_t SpillPhase::moves_of_victims() {
+bool SpillPhase::may_pack(ir::RegFile file) const {
+  return ir::is_predicate(file) && progress_.run.facts.knobs[Knob::PredicatePacks] != 0;
+}
+
+std::int64_t SpillPhase::moves_of_victims(bool is_split) {
   const std::vector<std::int64_t>& moves = progress_.moves();
   std::int64_t sum = 0;
-  for (const std::vector<VRegId>& victims : victims_)
-    for (const VRegId v : victims)
+  for (const ir::RegFile file : kFileOrder) {
+    if (is_split && !may_pack(file)) continue;
+    for (const VRegId v : victims_[ir::index(file)])
       if (!progress_.plan.if_spilled[v.index()].is_recomputed()) sum += moves[v.index()];
+  }
   return sum;
 }
 
-std::optional<Homes> SpillPhase::run_rounds(std::int64_t most_moved) {
+void SpillPhase::begin_with(const SpillPhase& whole) {
+  for (const ir::RegFile file : kFileOrder)
+    if (may_pack(file))
+      for (const VRegId v : whole.victims_[ir::index(file)]) progress_.spill(v, round_, whole.rank_);
+}
+
+std::optional<Placed> SpillPhase::run_rounds() {
   const Run& run = progress_.run;
   const ProgramFacts& facts = run.facts;
   const std::int64_t rounds = facts.knobs[Knob::SpillRounds];
@@ -70,44 +78,13 @@ std::optional<Homes> SpillPhase::run_rounds(std::int64_t most_moved) {
       if (auto homes = attempt_all()) return homes;
     if (!is_first_of_large && !run.instruments.may("spill-round")) break;
     if (!change_plan() && !is_first_of_large) break;
-    if (progress_.moved() > most_moved) break;
     progress_.insert_spill_code();
     scope.made(progress_.program().code().f);
   }
   return std::nullopt;
 }
 
-std::optional<Homes> SpillPhase::run_second_chance() {
-  const Run& run = progress_.run;
-  const ProgramFacts& facts = run.facts;
-  Plan& plan = progress_.plan;
-  const std::int64_t most_moved = progress_.moved();
-  const std::vector<std::int64_t>& moves = progress_.moves();
-  const std::vector<Location> before = plan.location;
-  for (std::size_t v = 0; v < before.size(); ++v)
-    if (moves[v] > 0 || before[v].is_recomputed()) plan.back_to_register(VRegId(v));
-  if (plan.location == before || !run.instruments.may("unspill")) return std::nullopt;
-  run.instruments.line("unspill: what is spilled goes back to registers");
-  // Instructions are pinned again only if temporaries of spilled vregs find no room.
-  plan.pinned.assign(plan.pinned.size(), {});
-  plan.reuse.barred_insts.assign(plan.reuse.barred_insts.size(), 0);
-  plan.reuse.distance = static_cast<int>(facts.knobs[Knob::RefillReuse]);
-  is_guided_ = false;
-  victims_ = {};
-  kept_ = {};
-  most_at_first_ = kHopelessAtFirst * most_moved;
-  for (int n = 0; n < kSecondChanceRounds; ++n) {
-    ir::PassScope scope(run.instruments.passes, "unspill", &facts.f);
-    progress_.insert_spill_code();
-    scope.made(progress_.program().code().f);
-    ++round_;
-    if (auto homes = attempt_all()) return homes;
-    if (!change_plan() || progress_.moved() > most_moved || plan.location == before) break;
-  }
-  return std::nullopt;
-}
-
-std::optional<Homes> SpillPhase::run_fallback() {
+std::optional<Placed> SpillPhase::run_fallback() {
   const Run& run = progress_.run;
   ir::PassScope scope(run.instruments.passes, "last_fallback", &run.facts.f);
   run.instruments.line("last fallback: everything in memory");
@@ -136,10 +113,18 @@ bool SpillPhase::has_victims() const {
   return std::any_of(victims_.begin(), victims_.end(), [](const std::vector<VRegId>& v) { return !v.empty(); });
 }
 
-std::optional<Homes> SpillPhase::attempt_all() {
+// A move on one way of a branch would be seen on the other in files that the threads of a warp share.
+bool SpillPhase::may_walk(ir::RegFile file) const {
+  return !ir::is_uniform(file) && progress_.run.facts.knobs[Knob::MovingHomes] != 0 && progress_.run.instruments.may("move-homes");
+}
+
+std::optional<Placed> SpillPhase::attempt_all() {
   PlannedProgram& program = progress_.program();
+  const ProgramFacts& facts = progress_.run.facts;
   std::vector<FileAttempts> fitting;
   fitting.reserve(ir::kNumFiles);
+  std::vector<Walk> walks;
+  std::vector<std::int16_t> unit_of;  // of the walks
   bool all_fit = true;
   misfits_ = {};
   for (const ir::RegFile file : kFileOrder) {
@@ -149,22 +134,39 @@ std::optional<Homes> SpillPhase::attempt_all() {
     // A file over budget cannot fit. Without guidance its vregs are all still there.
     const bool may_fit = victims_[k].empty() && kept_[k].empty() && (is_guided_ || !program.guidance().is_over(file));
     if (may_fit) attempts.try_until_one_fits();
-    if (!attempts.fits())
-      misfits_[k] = attempts.evict({.kept = kept_[k],
-                                    .absent = victims_[k],
-                                    .num_long_lived = progress_.plan.num_long_lived(),
-                                    .moves = progress_.moves(),
-                                    .most_moved = most_at_first_});
     progress_.high_pressure[k] = !attempts.fits();
     if (attempts.fits()) {
       fitting.push_back(std::move(attempts));
       continue;
     }
+    if (!may_walk(file)) {
+      misfits_[k] = attempts.evict({.kept = kept_[k], .absent = victims_[k], .num_long_lived = progress_.plan.num_long_lived()});
+      progress_.high_pressure[k] = !attempts.fits();
+      if (attempts.fits()) {
+        fitting.push_back(std::move(attempts));
+        continue;
+      }
+    } else if (victims_[k].empty()) {
+      unit_of.resize(program.code().f.operands.size(), -1);
+      Walk w = walk(attempts.allocator(), facts.cfg, facts.frequency, unit_of);
+      progress_.run.instruments.line("file {}: round {}, {} moves, {} on edges, spills {}, pins {}", ir::name(file), round_,
+                                     w.moves.size(), w.edge_moves.size(), w.to_spill.size(), w.to_pin.size());
+      if (w.fits) {
+        if (RunListener* const listener = progress_.run.instruments.of(file)) listener->walked(attempts.allocator(), w);
+        walks.push_back(std::move(w));
+        continue;
+      }
+      misfits_[k].to_spill = std::move(w.to_spill);
+      misfits_[k].to_pin = std::move(w.to_pin);
+    }
     if (all_fit) progress_.first_misfit = file;
     all_fit = false;
   }
   if (!all_fit) return std::nullopt;
-  return improved_homes(program, fitting);
+  Placed placed{improved_homes(program, fitting)};
+  if (walks.empty()) return placed;
+  placed.moved = write_moves(program.code(), facts.cfg, facts.frequency, walks, placed.homes, unit_of);
+  return placed;
 }
 
 bool SpillPhase::change_plan() {

@@ -35,6 +35,7 @@ struct Outcome {
 };
 //   limit   of the files R and UR
 Outcome outcome(const ir::Function& f, int limit, Settings settings = {}) {
+  settings.emplace_back("FatPointMovingHomes", "0");
   ir::Limits limits = testing::limits(limit);
   limits.units[ir::index(ir::RegFile::UR)] = limit;
   testing::Lines trace;

@@ -55,7 +55,7 @@ class Walk {
        const SplitCandidates& candidates, const NextUse& next, const MoveWeights& weights, const Residence* before)
       : f_(f), cfg_(cfg), live_(live), registers_(registers), candidates_(candidates), next_(next), weights_(weights),
         before_(before), is_in_(candidates.size(), 0), is_reached_(candidates.size(), 0), is_kept_(candidates.size(), 0),
-        missing_(candidates.num_global, 0) {
+        next_use_(candidates.size(), kNoUse), missing_(candidates.num_global, 0) {
     out_.at_head.resize(f.blocks.size());
     out_.at_end.resize(f.blocks.size());
     out_.in_memory.assign(f.operands.size(), 0);
@@ -96,6 +96,10 @@ class Walk {
   // --- the set of those in registers
   void put(std::uint32_t c) {
     if (is_in_[c] != 0) return;
+    look_ahead(c);
+    put_again(c);
+  }
+  void put_again(std::uint32_t c) {
     is_in_[c] = 1;
     in(c).push_back(c);
     used_[ir::index(vreg(c).file())] += Units::of_vreg(vreg(c));
@@ -113,25 +117,35 @@ class Walk {
     out_.is_split[c] = 1;
     take(c);
   }
+  // Notes the next use of a value behind this instruction. It stays the same until the instruction of that use, or the next block.
+  void look_ahead(std::uint32_t c) {
+    const std::int32_t distance = next_.behind(c, number_);
+    next_use_[c] = distance == NextUse::kNever ? kNoUse : std::int64_t{number_} + distance;
+  }
+  // The same as NextUse::behind().
+  [[nodiscard]] std::int64_t distance(std::uint32_t c) const {
+    return std::min<std::int64_t>(NextUse::kNever, next_use_[c] - number_);
+  }
   // The distance to the next use of a value for the cost of leaving its register here: twice the distance for a refill alone, once the
-  // distance if a store as frequent as this block is needed too.
-  [[nodiscard]] std::int64_t distance_by_cost(std::uint32_t c) const {
-    const std::int64_t distance = 2 * std::int64_t{next_.behind(c, number_)};
-    if (weights_.is_recomputed[candidates_.vregs[c].index()] != 0) return distance * slot_bytes(vreg(c));
-    if (out_.is_split[c] != 0) return distance;
-    const std::int64_t here = weights_.frequency[live_.block_at(number_).index()];
-    return distance * here / (here + std::min(here, defs_[c]));
+  // distance if a store as frequent as this block is needed too. Only if it may reach `least`; else less.
+  [[nodiscard]] std::int64_t distance_by_cost(std::uint32_t c, std::int64_t here, std::int64_t least) const {
+    const std::int64_t twice = 2 * distance(c);
+    if (weights_.is_recomputed[candidates_.vregs[c].index()] != 0) return twice * slot_bytes(vreg(c));
+    if (out_.is_split[c] != 0 || twice < least) return twice;
+    return twice * here / (here + std::min(here, defs_[c]));
   }
   // Values farthest from their next use leave, until the others fit into `room`. Values of is_kept_ stay.
   void limit(RegFile file, const Units& room) {
     const std::size_t k = ir::index(file);
+    if (used_[k].fits(room)) return;
+    const std::int64_t here = weights_.frequency[live_.block_at(number_).index()];
     for (std::size_t step; (step = used_[k].step_above(room)) != Units::kSteps;) {
       std::uint32_t victim = SplitCandidates::kNone;
       std::int64_t farthest = -1;
       for (const std::uint32_t c : in_[k]) {
         if (is_kept_[c] != 0 || vreg(c).align_log2 < step) continue;
-        const std::int64_t distance = distance_by_cost(c);
-        if (distance > farthest || (distance == farthest && c < victim)) farthest = distance, victim = c;
+        const std::int64_t far = distance_by_cost(c, here, farthest);
+        if (far > farthest || (far == farthest && c < victim)) farthest = far, victim = c;
       }
       if (victim == SplitCandidates::kNone) return;
       leave(victim);
@@ -210,7 +224,8 @@ class Walk {
         if (units > through[k]) continue;
         through[k] -= units;
       }
-      put(c);
+      next_use_[c] = std::int64_t{number_} + far(c) - 1;
+      put_again(c);
     }
     auto& head = out_.at_head[b.index()];
     for (const auto& list : in_) head.insert(head.end(), list.begin(), list.end());
@@ -267,8 +282,14 @@ class Walk {
   }
 
   // --- instructions
+  void look_ahead(std::span<const Operand> ops) {
+    for (const Operand& op : ops)
+      if (op.is_vreg())
+        if (const std::uint32_t c = candidates_[op.vreg()]; c != SplitCandidates::kNone && is_in_[c] != 0) look_ahead(c);
+  }
   void instruction(const Inst& inst) {
     const auto ops = f_.operands_of(inst);
+    look_ahead(ops);
     kept_.clear();
     const auto keep = [&](std::uint32_t c) {
       if (is_kept_[c] == 0) kept_.push_back(c);
@@ -339,6 +360,7 @@ class Walk {
   void parallel_copy(const Inst& inst) {
     const auto ops = f_.operands_of(inst);
     const std::size_t pairs = ops.size() / 2;
+    look_ahead(ops);
     for (std::size_t o = pairs; o < ops.size(); ++o) {
       const std::uint32_t c = candidates_[ops[o].vreg()];
       if (c != SplitCandidates::kNone && is_in_[c] == 0 && is_reached_[c] != 0)
@@ -379,7 +401,7 @@ class Walk {
     if (used_[k].fits(room)) return true;
     Units later;
     for (const std::uint32_t c : in_[k])
-      if (is_kept_[c] == 0 && next_.behind(c, number_) > far) later += Units::of_vreg(vreg(c));
+      if (is_kept_[c] == 0 && distance(c) > far) later += Units::of_vreg(vreg(c));
     if (!(used_[k] - later).fits(room)) return false;
     limit(file, room);
     return true;
@@ -408,7 +430,9 @@ class Walk {
   ir::PerFile<Units> used_ = {}, registers_there_;  // their units; the units of the file
   std::vector<char> is_in_, is_reached_, is_kept_;  // by candidate
   std::vector<std::uint32_t> kept_, wanted_;
-  std::vector<std::int64_t> defs_;                               // by candidate: how often it is written
+  std::vector<std::int64_t> defs_;  // by candidate: how often it is written
+  static constexpr std::int64_t kNoUse = std::int64_t{1} << 40;
+  std::vector<std::int64_t> next_use_;                           // by candidate in a register: the instruction that uses it next
   std::vector<std::int64_t> missing_;                            // by candidate that is live at the head of the block at hand
   std::vector<std::pair<std::int32_t, std::uint32_t>> results_;  // of a parallel copy: distance to the next use, operand
   ir::PerFile<std::vector<Units>> others_;                       // by row: units of vregs that are no candidates

@@ -19,7 +19,7 @@ constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 constexpr std::size_t kMostCells = 8'000'000;
 // Weighted spill bytes of programs in deep loops, against one walk: 0.959 with two, 0.953 with three. Of twelve profiles at 75% of
 // MaxLive three leave 0.998 of those of two, and a fourth changes little.
-constexpr std::size_t kMostWalks = 3;
+constexpr std::size_t kMostWalks = 2;
 
 using Event = Residence::Event;
 

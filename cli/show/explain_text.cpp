@@ -345,6 +345,7 @@ std::string summary(const Explanation& e) {
       if (e.home >= 0) how += fmt::format(", the first in {}", home_text(e, e.home));
       break;
   }
+  if (how.empty() && !e.moves.empty()) return fmt::format("first in {}, and moves", home_text(e, e.home));
   if (how.empty()) return e.home >= 0 ? "in " + home_text(e, e.home) : "architectural, in place at each operand";
   if (s.is_remat) how += fmt::format("; computed again, {}", plural(s.remats, "remat", "remats"));
   if (s.is_packed) return how + "; in a bit of a register of file R";
@@ -360,6 +361,8 @@ Json json_of(const allocator::SeenInterval& i) {
           {"first", i.first}, {"first_moment", std::string(1, i.first_moment)},
           {"last", i.last},   {"last_moment", std::string(1, i.last_moment)}};
 }
+
+Json json_of(const allocator::SeenMove& m) { return {{"where", m.where}, {"from", m.from}, {"to", m.to}}; }
 
 Json json_of(const SeenConstraint& c) {
   return {{"type", static_cast<int>(c.type)},
@@ -458,6 +461,12 @@ std::string explain_text(const Explanation& e, const ExplainText& options) {
     cut(elsewhere, kMostPieces);
     out += wrapped("  operands: ", 12, elsewhere);
   }
+  if (!e.moves.empty()) {
+    std::vector<std::string> moves;
+    for (const allocator::SeenMove& m : e.moves) moves.push_back(fmt::format("{} to {}", m.where, home_text(e, m.to)));
+    cut(moves, kMostPieces);
+    out += wrapped("  moves: ", 9, moves);
+  }
   if (!e.pinned.empty()) {
     std::vector<std::string> at;
     for (const std::uint32_t id : e.pinned) at.push_back(fmt::format("#{}", id));
@@ -498,6 +507,7 @@ Json explain_json(const Explanation& e) {
           {"architectural", e.is_architectural},
           {"home", number_or_null(e.home)},
           {"spill", spill_json(e)},
+          {"moves", list_of(e.moves)},
           {"pinned_at", e.pinned},
           {"operands", places},
           {"shown", number_or_null(e.shown)},

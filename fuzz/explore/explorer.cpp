@@ -13,7 +13,7 @@ namespace regduel::fuzz {
 ExplorerOptions campaign_exploration(std::uint64_t seed) {
   ExplorerOptions options;
   options.seed = seed;
-  options.knobs = {{"briggs-fewest-units", "0"}, {"FatPointUnspill", "0"}};
+  options.knobs = {{"briggs-fewest-units", "0"}};
   return options;
 }
 

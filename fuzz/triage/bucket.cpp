@@ -53,8 +53,8 @@ constexpr std::size_t kMostSaid = 2;  // constraints in a title
 
 // Decisions that occur in every program, or in every one that needs memory: that one of them is the first bad one says little.
 constexpr std::string_view kAnotherAttempt = "another-attempt", kKeepInRegister = "keep-in-register";
-constexpr std::array<std::string_view, 6> kOrdinary = {"",       kKeepInRegister, "fewest-units", kAnotherAttempt, "spill-round",
-                                                       "unspill"};
+constexpr std::array<std::string_view, 6> kOrdinary = {"",          kKeepInRegister, "fewest-units", kAnotherAttempt, "spill-round",
+                                                       "move-homes"};
 
 bool is_ordinary(std::string_view decision) { return std::find(kOrdinary.begin(), kOrdinary.end(), decision) != kOrdinary.end(); }
 constexpr std::string_view kInternalError = "harness/internal-error";

@@ -196,7 +196,7 @@ TEST(ChooseBucket, TakesThatOfADecisionWhichTheCaseNeeds) {
   EXPECT_EQ(choose_needing(packs, {"evict", "pack-predicate"}, {{evict, "evict"}, {packs + " with part", ""}}),
             packs + " with part");
   EXPECT_EQ(choose_needing(packs, {"pack-predicate"}, {{evict, "evict"}}), packs);
-  EXPECT_EQ(choose_needing(packs, {"unspill"}, {{guard, "unspill"}}), packs) << "most programs need that";
+  EXPECT_EQ(choose_needing(packs, {"move-homes"}, {{guard, "move-homes"}}), packs) << "most programs need that";
 }
 
 TEST(ChooseBucket, TakesThatOfThePassWhereItDecidesTheSame) {
