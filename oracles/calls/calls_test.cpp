@@ -7,8 +7,10 @@
 namespace regduel::oracles {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The categories of all findings of a file; `before` has no registers, `after` has.
 class Calls : public ::testing::Test {
@@ -104,6 +106,73 @@ TEST_F(Calls, TheReturnAddressIsWritten) {
   EXPECT_THAT(judged({keeps("R0, R20:R21"), callee("B0")}), ElementsAre());  // symbolic objects
 }
 
+// What stands behind the call decides: in its block, and along loops.
+TEST_F(Calls, AUnitIsLiveBehindTheCallUntilItIsWritten) {
+  const auto keeps = [](const std::string& write) {
+    return function("k kernel", R"(
+  vreg %0 B b32
+  vreg %1 P pred
+  block b0
+    #0 %0, %1 = a                   | B0, P0 = a
+    #1 bra -> b1
+  block b1
+    #2 call "g" clobbers R20:R21    | call "g" clobbers R20:R21
+    #3 cbra %1 -> b2, b3            | cbra P0 -> b2, b3
+  block b2
+)" + write + R"(
+    #5 bra -> b4
+  block b3
+    #6 exit
+  block b4
+    #7 use %0                       | use B0
+    #8 bra -> b1
+)");
+  };
+  EXPECT_THAT(judged({keeps("#4 nop | nop"), callee("B0")}), ElementsAre("callee-clobber"));
+  EXPECT_THAT(judged({keeps("#4 %0 = c | B0 = c"), callee("B0")}), ElementsAre());
+}
+
+TEST_F(Calls, WhatACalleePreservesComesBack) {
+  const testing::Programs keeps = function("k kernel", R"(
+  vreg %0 R b32
+  block b0
+    #0 %0 = a                    | R24 = a
+    #1 call "g" clobbers R20:R21 | call "g" clobbers R20:R21
+    #2 use %0                    | use R24
+    #3 exit
+)");
+  const testing::Programs restores = function("g device", R"(
+  vreg %0 R b32
+  block b0
+    +5        | R3 = copy R24
+    #0 %0 = b | R24 = b
+    #1 use %0 | use R24
+    +6        | R24 = copy R3
+    #2 ret
+)");
+  EXPECT_THAT(judged({keeps, restores}), ElementsAre());
+}
+
+// An architectural register is one for caller and callee, and what the callee does with it is meant.
+TEST_F(Calls, AnArchitecturalRegisterMayChange) {
+  const auto with_architectural = [](const std::string& head, const std::string& rest) {
+    return function(head, R"(
+  vreg %0 B b32 fixed B0 architectural
+  block b0
+)" + rest);
+  };
+  const testing::Programs reads = with_architectural("k kernel", R"(
+    #0 call "g" clobbers R20:R21 | call "g" clobbers R20:R21
+    #1 use %0                    | use B0
+    #2 exit
+)"),
+                          writes = with_architectural("g device", R"(
+    #0 %0 = a                    | B0 = a
+    #1 ret
+)");
+  EXPECT_THAT(judged({reads, writes}), ElementsAre());
+}
+
 // A callee of `abi seed` writes registers that a caller of `abi cuda` owes its own caller.
 TEST_F(Calls, ACalleeOfAnotherAbiMayTakeWhatTheCallerOwes) {
   testing::Programs owes = function("k device", R"(
@@ -143,6 +212,45 @@ TEST_F(Calls, SharedSlotsOfCallerAndCalleeAreInOnePlace) {
   EXPECT_THAT(judged({spills("k kernel", "g", 4), spills("g device", "x", 4)}), ElementsAre("shared-slot"));
   EXPECT_THAT(judged({spills("k kernel", "g", 0), spills("g device", "x", 4)}), ElementsAre());
   EXPECT_THAT(judged({spills("g device", "g", 4)}), ElementsAre("shared-slot"));  // by recursion
+  const testing::Programs middle = function("g device", R"(
+  block b0
+    #0 call "h" clobbers R0, R20:R21 | call "h" clobbers R0, R20:R21
+    #1 ret
+)");
+  EXPECT_THAT(judged({spills("k kernel", "g", 4), middle, spills("h device", "x", 4)}), ElementsAre("shared-slot"));
+}
+
+TEST_F(Calls, ASharedSlotIsLiveBehindTheCallUntilItIsWritten) {
+  const auto keeps = [](const std::string& spill) {
+    return function("k kernel", R"(
+  frame local 0 shared 16
+  vreg %0..%1 R b32
+  slot 0 shared size 4 align 4 offset 4
+  block b0
+    #0 %0 = a                     | R0 = a
+    +9                            | spill R0, slot 0
+    #1 call "g" clobbers R20:R21  | call "g" clobbers R20:R21
+    #2 %1 = b                     | R1 = b
+    #3 bra -> b1
+  block b1
+)" + spill + R"(
+    +11                           | R2 = refill slot 0
+    #4 use %1                     | use R2
+    #5 exit
+)");
+  };
+  const testing::Programs stores = function("g device", R"(
+  frame local 0 shared 16
+  vreg %0 R b32
+  slot 0 shared size 4 align 4 offset 4
+  block b0
+    #0 %0 = a | R0 = a
+    +9        | spill R0, slot 0
+    #1 use %0 | use R0
+    #2 ret
+)");
+  EXPECT_THAT(judged({keeps(""), stores}), ElementsAre("shared-slot"));
+  EXPECT_THAT(judged({keeps("    +10 | spill R1, slot 0"), stores}), ElementsAre());
 }
 
 // A register operand without a fixed register: the call goes through it, and its name is that of a prototype.
@@ -177,6 +285,47 @@ TEST(CallLists, HaveTheReturnAddressInThem) {
     const std::vector<FunctionOfFile> file = {{&k, nullptr, target}, {&g, nullptr, target}};
     EXPECT_EQ(lists_what_callees_may_write(file), is_whole) << clobbers;
   }
+}
+
+ir::Function device(const std::string& name, const std::string& body) {
+  return testing::parse_function("func @" + name + " device target sm_90 threads 32 abi cuda\n" + body);
+}
+
+// The files of the vregs and of the clobbers, and always R.
+TEST(CallLists, HaveWhatACalleeMayWriteByItsDeclarations) {
+  const ir::Target* const target = ir::find_target("sm_90");
+  const auto written = [&](const std::string& body) { return may_write(device("g", body), *target); };
+  const ir::PReg r0 = {ir::RegFile::R, 1, 0}, r24 = {ir::RegFile::R, 1, 24}, p0 = {ir::RegFile::P, 1, 0}, b0 = {ir::RegFile::B, 1, 0};
+  const auto plain = written("  block b0\n    #0 ret\n");
+  EXPECT_THAT(plain, Contains(r0));
+  EXPECT_THAT(plain, Not(Contains(r24))) << "which is preserved";
+  EXPECT_THAT(plain, Not(Contains(p0)));
+  EXPECT_THAT(written("  vreg %0 P pred\n  block b0\n    #0 ret\n"), Contains(p0));
+  EXPECT_THAT(written("  block b0\n    #0 a clobbers B1\n    #1 ret\n"), Contains(b0));
+  EXPECT_THAT(written("  vreg %0 R b32 fixed R0 architectural\n  block b0\n    #0 ret\n"), Not(Contains(r0)));
+}
+
+// The callee finds there what it is meant to find.
+TEST(CallLists, NeedNoArchitecturalRegister) {
+  const ir::Target* const target = ir::find_target("sm_90");
+  const ir::Function g = device("g", "  block b0\n    #0 ret\n");
+  std::string all_but_r0;
+  for (const ir::PReg r : may_write(g, *target))
+    if (r.first != 0) all_but_r0 += fmt::format("{}R{}", all_but_r0.empty() ? "" : ", ", r.first);
+  const std::string body = "  block b0\n    #0 call \"g\" clobbers " + all_but_r0 + "\n    #1 ret\n";
+  for (const bool is_architectural : {false, true}) {
+    const ir::Function k = device("k", (is_architectural ? "  vreg %0 R b32 fixed R0 architectural\n" : "") + body);
+    EXPECT_EQ(lists_what_callees_may_write(std::vector<FunctionOfFile>{{&k, nullptr, target}, {&g, nullptr, target}}),
+              is_architectural);
+  }
+}
+
+TEST(CallsInside, AreThoseOfFunctionsOfTheFile) {
+  const ir::Target* const target = ir::find_target("sm_90");
+  const ir::Function k = device("k", "  block b0\n    #0 call \"g\"\n    #1 ret\n"),
+                     g = device("g", "  block b0\n    #0 ret\n");
+  EXPECT_TRUE(has_calls_inside(std::vector<FunctionOfFile>{{&k, nullptr, target}, {&g, nullptr, target}}));
+  EXPECT_FALSE(has_calls_inside(std::vector<FunctionOfFile>{{&k, nullptr, target}}));
 }
 
 }  // namespace

@@ -60,6 +60,24 @@ TEST_F(LintTest, APartThatIsWrittenOnNoPath) {
   EXPECT_THAT(findings[1].message, HasSubstr("no path to here gives %0.hi a value"));
   EXPECT_THAT(findings[2].message, HasSubstr("bytes 4 to 7 of %1"));
   EXPECT_THAT(found(testing::edit(body, "#1 st %0.lo !write", "#1 %0.hi = b")), IsEmpty());
+  ASSERT_THAT(found(testing::edit(testing::edit(body, "#0 %0.lo = a", "#0 %0.hi = a"), "    #1 st %0.lo !write\n", "")),
+              ElementsAre("undefined-read@2", "undefined-read@5"));
+  EXPECT_THAT(findings[0].message, HasSubstr("bytes 0 to 3 of %0"));
+}
+
+// How an instruction reads a register is no part of its name.
+TEST_F(LintTest, ARegisterIsNamedWithoutItsAttributes) {
+  ASSERT_THAT(found(R"(
+  vreg %0 R b32
+  vreg %1 P pred
+  block b0
+    #0 @!%1 a
+    #1 st %0{=R4} !write
+    #2 exit
+)"),
+              ElementsAre("undefined-guard@0", "undefined-read@1"));
+  EXPECT_THAT(findings[0].message, HasSubstr("the guard %1 a value"));
+  EXPECT_THAT(findings[1].message, HasSubstr("gives %0 a value"));
 }
 
 // What one path writes is no oddity, and so is what comes around a loop.

@@ -48,6 +48,13 @@ TEST(Constraints, DeclarationsStay) {
   EXPECT_THAT(found("  block b0", "  vreg %5 R b32\n  block b0"), ElementsAre());
 }
 
+TEST(Constraints, NoDeclarationGoes) {
+  const std::string text = "func @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 exit\n";
+  const ir::Function before = testing::parse_function(text),
+                     after = testing::parse_function(testing::edit(text, "  vreg %0 R b32\n", ""));
+  EXPECT_THAT(testing::categories(judge_constraints(before, after, *ir::find_target("sm_90"))), ElementsAre("vreg-declaration"));
+}
+
 // Another vreg may take the place of one, but not a less aligned one.
 TEST(Constraints, AnotherVregIsAsMuchAligned) {
   EXPECT_THAT(found("= d %1", "= d %0"), ElementsAre("operand-constraint"));
