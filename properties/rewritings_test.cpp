@@ -60,8 +60,9 @@ class Given final : public passes::Pass {
 
 TEST(Rewritings, AMistakeIsAFindingOfTheDuelBeforeEachAllocator) {
   const auto parsed = [](const std::string& text) { return ir::parse(text)->functions.front(); };
-  const std::string text = "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = ld 0 !read\n"
-                           "    #1 st 4, %0 !write\n    #2 exit\n";
+  const std::string text =
+      "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = ld 0 !read\n"
+      "    #1 st 4, %0 !write\n    #2 exit\n";
   std::string wrong = text;
   wrong.replace(text.find("ld 0"), 4, "ld 8");
   const ir::Function before = parsed(text);
@@ -70,8 +71,8 @@ TEST(Rewritings, AMistakeIsAFindingOfTheDuelBeforeEachAllocator) {
       const Given pass(parsed(after));
       const passes::PassAllocator both(pass, *allocator);
       const std::array<const ir::Allocator*, 1> duelists = {&both};
-      const duel::Duel d = duel::duel({before, ir::default_target()},
-                                      {.duelists = duelists, .limits = ir::Limits::of(ir::default_target(), 8)});
+      const duel::Duel d =
+          duel::duel({before, ir::default_target()}, {.duelists = duelists, .limits = ir::Limits::of(ir::default_target(), 8)});
       EXPECT_TRUE(d.bouts[0].is_own_form);
       return d.bouts[0].signatures();
     };

@@ -41,7 +41,8 @@ class SharedRoots {
     for (const Inst& i : f.insts)
       for (const Operand& op : ir::defs_of(f.operands_of(i))) may_[f.root(op.vreg()).index()] = 1;
     for (const Operand& op : f.operands)
-      if (op.is_vreg() && (!op.part.is_whole() || f.vreg(op.vreg()).alias.is_valid())) may_[f.root(op.vreg()).index()] = 0;
+      if (op.is_vreg() && (!op.part.is_whole() || f.vreg(op.vreg()).alias.is_valid() || op.fixed().is_valid()))
+        may_[f.root(op.vreg()).index()] = 0;
   }
 
   [[nodiscard]] bool contains(VRegId root) const { return is_shared_[root.index()] != 0; }

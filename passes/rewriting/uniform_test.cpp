@@ -164,6 +164,16 @@ TEST(Uniform, LoadsAtomicsAndGuardsVary) {
   EXPECT_THAT(text, HasSubstr("#1 %1 = ld.global.u32 %7")) << "an address may be in UR";
 }
 
+TEST(Uniform, AFixedRegisterIsOneOfTheThreads) {
+  const std::string text = moved(R"(  block b0
+    #0 %1 = mov.u32 "%ctaid.x"
+    #1 %2{=R6} = copy %1
+    #2 st.shared.u32 16, %2 !write
+    #3 exit
+)");
+  EXPECT_THAT(text, HasSubstr("#1 %2{=R6} = copy %7"));
+}
+
 TEST(Uniform, NoMoreLiveThanMay) {
   const std::string text = moved(kAddress, "sm_90", {{"uniform-most", "0"}});
   EXPECT_THAT(text.substr(0, text.find("block")), Not(HasSubstr("UR b64")));
