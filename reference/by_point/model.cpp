@@ -261,25 +261,26 @@ class Builder {
       if (inst.kind == CodeKind::Original) point(i, false);
       return;
     }
-    if (inst.kind == CodeKind::Remat) return repeat(i);
+    if (const std::uint32_t again = repeatable(p_, inst); again != kNoSource) return repeat(i, again);
     if (is_relabelling(inst)) return relabel(i);
     point(i, inst.kind == CodeKind::Move);
   }
 
-  void repeat(std::uint32_t i) {
+  // What is computed again wherever it is needed is not computed here.
+  void repeat(std::uint32_t i, std::uint32_t again) {
     const TempId t = code_.refs_of(code_.insts[i])[0].temp;
     forget(t);
     if (is_live_after(i, t)) {
       auto at = std::ranges::find_if(now_, [&](const Now& n) {
-        return content(n.content).again == code_.insts[i].remat_of ||
+        return content(n.content).again == again ||
                std::ranges::any_of(n.temps, [&](TempId o) { return contents_.is_same(t, o); });
       });
       if (at == now_.end()) {
         at = now_.insert(at, {add_content(t, i), {}, kNoElement});
         content(at->content).is_again = true;
-        content(at->content).again = code_.insts[i].remat_of;
+        content(at->content).again = again;
       }
-      if (content(at->content).again != code_.insts[i].remat_of) m_.is_loose = true;
+      if (content(at->content).again != again) m_.is_loose = true;
       at->temps.push_back(t);
     }
     drop_dead(i);
@@ -427,12 +428,6 @@ class Builder {
     if (shares != now_.end()) m_.is_loose = true;
     const std::int64_t whole = cost(o.temp, b_);
     o.content = add_content(o.temp, i);
-    if (const std::uint32_t again = repeatable(p_, code_.insts[i]); again != kNoSource) {
-      content(o.content).is_again = true;
-      content(o.content).again = again;
-      now_.push_back({o.content, {o.temp}, kNoElement});
-      return;
-    }
     o.after = element();
     const Element memory = content(o.content).memory = element();
     imply(o.after, memory);

@@ -157,9 +157,10 @@ class Joiner {
     if (insts.empty()) return s;
     if (is_only && code_.blocks[b].is_edge_block()) {
       blocks_[b].insert(blocks_[b].end(), insts.begin(), insts.end());
-    } else if (is_only && reads_nothing(blocks_[b].back())) {
+    } else if (is_only && reads_nothing(blocks_[b].back()) && code_.blocks[b].freq <= code_.blocks[s].freq) {
       blocks_[b].insert(blocks_[b].end() - 1, insts.begin(), insts.end());
-    } else if (s != 0 && std::ranges::count_if(code_.predecessors[s], [&](auto p) { return code_.blocks[p].is_reachable; }) == 1) {
+    } else if (s != 0 && code_.blocks[s].freq <= code_.blocks[b].freq &&
+               std::ranges::count_if(code_.predecessors[s], [&](auto p) { return code_.blocks[p].is_reachable; }) == 1) {
       const auto first = std::ranges::find_if(blocks_[s], [](const CodeInst& i) { return i.kind != CodeKind::Deleted; });
       blocks_[s].insert(first, insts.begin(), insts.end());
     } else {
