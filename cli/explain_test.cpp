@@ -52,9 +52,10 @@ TEST_F(Cli, ExplainGolden) {
   const std::string still = "explain evict.rir --vreg 2 --regs 4 --knob FatPointMovingHomes=0";
   expect_golden("cli/golden/explain_makes_room.txt", run(still + " --all").out);
   expect_golden("cli/golden/explain_live.txt", run(still + " --live").out);
-  write("moves.rir",
-        "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = ld 0\n    #1 st clobbers R0 !write\n"
-        "    #2 st clobbers R1 !write\n    #3 st %0 !write\n    #4 exit\n");
+  write(
+      "moves.rir",
+      "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = ld 0\n    #1 st clobbers R0 !write\n"
+      "    #2 st clobbers R1 !write\n    #3 st %0 !write\n    #4 exit\n");
   expect_golden("cli/golden/explain_moves.txt", run("explain moves.rir --vreg 0 --regs 2").out);
 }
 

@@ -17,8 +17,8 @@
 namespace regduel::allocator {
 namespace {
 
-// Weighted copies of all profiles at 75% of MaxLive, against those with one walk: 0.70 with two, 0.60 with three.
-constexpr int kMostWalks = 3;
+// Weighted copies of all profiles at 75% of MaxLive, against those with one walk: 0.78 with two, 0.76 with three.
+constexpr int kMostWalks = 2;
 
 // By block: the vregs that live there, each with its unit.
 class Places {
