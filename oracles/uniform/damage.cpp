@@ -145,10 +145,7 @@ class Finder final : public symbolic::Observer {
         if ((plan_.bytes_of_name[n] >> j & 1) == 0) continue;
         const Value want = is_byte ? name : values_.byte(name, j);
         if (want == kTop || !shared_.is_shared(want) || !values_.satisfies(held, want)) continue;
-        if (where_asked(values_, held, want, Values::kMaxDepth) == held) {
-          found.names.resize(first);
-          return Names::Whole;
-        }
+        if (where_asked(values_, held, want, Values::kMaxDepth) == held) return Names::Whole;
         found.names.push_back({n, j});
       }
     }
@@ -181,7 +178,8 @@ bool Damages::choose_others(std::span<const std::uint32_t> wanted) {
   const auto choose = [&](Damage& d) {
     if (d.kind != Damage::Kind::Undefined || d.chosen + 1 >= d.num_names) return;
     const std::span<NameByte> rest = std::span(names).subspan(d.first_name, d.num_names).subspan(++d.chosen);
-    const auto better = std::ranges::find_if(rest, [&](const NameByte& n) { return std::ranges::find(wanted, n.name) != wanted.end(); });
+    const auto better =
+        std::ranges::find_if(rest, [&](const NameByte& n) { return std::ranges::find(wanted, n.name) != wanted.end(); });
     if (better != rest.end()) std::ranges::iter_swap(rest.begin(), better);
     changed = true;
   };
