@@ -151,10 +151,7 @@ class Finder final : public symbolic::Observer {
         if ((plan_.bytes_of_name[n] >> j & 1) == 0) continue;
         const Value want = is_byte ? name : values_.byte(name, j);
         if (want == kTop || !shared_.is_shared(want) || !values_.satisfies(held, want)) continue;
-        if (where_asked(values_, held, want, Values::kMaxDepth) == held) {
-          found.names.resize(first);
-          return Names::Whole;
-        }
+        if (where_asked(values_, held, want, Values::kMaxDepth) == held) return Names::Whole;
         found.names.push_back({n, j});
       }
     }

@@ -1,5 +1,5 @@
 // What a warp destroys in its uniform registers: found in one walk over the settled states, and done in the next analysis.
-// The rules are in uniform.h, "destroyed". Tested by uniform_test.cpp.
+// The rules are in uniform.h, "destroyed". Tested by damage_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,6 @@ void mark_meeting_points(const Blocks& successors, const Blocks& predecessors, s
         found = found == none ? l : b;
       }
       if (is_own || found == label[b]) continue;
-      if (found == b) meets[b] = 1;
       label[b] = found;
       grew = true;
     }

@@ -32,7 +32,8 @@ class SharedValues::Marker final : public symbolic::Observer {
       if ((op.role != ir::Role::Def && op.role != ir::Role::DefUse) || op.name.size == 0) continue;
       for (std::uint32_t k = 0; k < op.name.cells(); ++k) {
         mark_name(op.name.cell + k, state);
-        if (op.leaf != kBottom && shared_.is_declared_[op.name.cell + k] != 0) shared_.mark(op.leaf + k, op.name.step != 1);
+        if (op.leaf != kBottom && shared_.is_declared_[op.name.cell + k] != 0)
+          shared_.mark(op.leaf + k, plan_.bytes_of_name[op.name.cell + k]);
       }
     }
   }
@@ -43,7 +44,7 @@ class SharedValues::Marker final : public symbolic::Observer {
     for (const std::uint32_t n : plan_.live_names[block]) mark_name(n, state);
   }
   void mark_name(std::uint32_t n, const State& state) {
-    if (shared_.is_declared_[n] != 0) shared_.mark(state.names[n], plan_.bytes_of_name[n] != symbolic::kOneByte);
+    if (shared_.is_declared_[n] != 0) shared_.mark(state.names[n], plan_.bytes_of_name[n]);
   }
 
   SharedValues& shared_;
@@ -67,11 +68,8 @@ class SharedValues::Edges final : public symbolic::Observer {
       if (op.role != ir::Role::Use || op.name.size == 0) continue;
       for (std::uint32_t k = 0; k < op.name.cells(); ++k) {
         const std::uint32_t n = op.name.cell + k;
-        if (shared_.is_declared_[n] != 0 || plan_.bytes_of_name[n] == symbolic::kOneByte) {
-          if (shared_.is_declared_[n] == 0 && !shared_.is_shared(state.names[n])) varies_[block_] = 1;
-          continue;
-        }
-        for (const Value b : shared_.values_.bytes(state.names[n]))
+        if (shared_.is_declared_[n] != 0) continue;
+        for (const Value b : shared_.bytes_of(state.names[n], plan_.bytes_of_name[n]))
           if (!shared_.is_shared(b)) varies_[block_] = 1;
       }
     }
@@ -110,39 +108,30 @@ SharedValues::SharedValues(const Case& c, Plan& plan, symbolic::FixedPoint& anal
   }
   Marker marker(*this);
   for (const std::uint32_t b : plan.order) analysis.walk(b, nullptr, &marker);
-  for (const symbolic::Initial& i : plan.initial)
-    for (std::uint32_t k = 0; k < i.name.cells(); ++k)
-      if (is_declared_[i.name.cell + k] != 0) mark(i.first + k, plan.bytes_of_name[i.name.cell + k] != symbolic::kOneByte);
-  answers_.clear();
 }
 
-void SharedValues::mark(Value v, bool is_word) {
-  if (v == kTop || v == kBottom) return;
-  if (!is_word) return mark_piece(v);
-  for (const Value b : values_.bytes(v)) mark_piece(b);
+std::array<Value, 4> SharedValues::bytes_of(Value v, std::uint8_t counted) {
+  if (counted == symbolic::kOneByte) return {v, kTop, kTop, kTop};
+  std::array<Value, 4> bytes = values_.bytes(v);
+  for (std::size_t k = 0; k < 4; ++k)
+    if ((counted >> k & 1) == 0) bytes[k] = kTop;
+  return bytes;
 }
 
-void SharedValues::mark_piece(Value v) {
-  if (v == kTop || v == kBottom) return;
-  if (is_marked_.size() <= v) is_marked_.resize(values_.size(), 0);
-  is_marked_[v] = 1;
-  if (!values_.has_packs(v)) return;
-  for (std::uint32_t k = 0; k < 8; ++k) {
-    const Value bit = values_.bit(v, k);
-    if (bit == kTop || bit == kBottom) continue;
-    if (is_marked_.size() <= bit) is_marked_.resize(values_.size(), 0);
-    is_marked_[bit] = 1;
+void SharedValues::mark(Value v, std::uint8_t counted) {
+  for (const Value b : bytes_of(v, counted)) {
+    if (b == kTop || b == kBottom) continue;
+    if (is_marked_.size() <= b) is_marked_.resize(values_.size(), 0);
+    is_marked_[b] = 1;
   }
 }
 
 bool SharedValues::is_shared(Value v) {
-  if (answers_.size() <= v) answers_.resize(std::max<std::size_t>(values_.size(), v + 1), kUnknown);
-  if (answers_[v] == kUnknown) {
-    const bool answer = decide(v);
-    if (answers_.size() <= v) answers_.resize(std::max<std::size_t>(values_.size(), v + 1), kUnknown);
-    answers_[v] = answer ? kYes : kNo;
-  }
-  return answers_[v] == kYes;
+  if (v < answers_.size() && answers_[v] != kUnknown) return answers_[v] == kYes;
+  const bool answer = decide(v);
+  if (answers_.size() <= v) answers_.resize(values_.size(), kUnknown);
+  answers_[v] = answer ? kYes : kNo;
+  return answer;
 }
 
 bool SharedValues::is_shared_leaf(Value v) const {
@@ -158,8 +147,9 @@ bool SharedValues::is_shared_leaf(Value v) const {
     case ValueKind::Saved:
       return std::ranges::any_of(std::array{ir::RegFile::UR, ir::RegFile::UP, ir::RegFile::UB},
                                  [&](ir::RegFile file) { return plan_.locations.is_in_file(n.a, file); });
-    default: return false;
+    default: break;
   }
+  return false;
 }
 
 bool SharedValues::decide(Value v) {
@@ -181,29 +171,27 @@ bool SharedValues::decide(Value v) {
       if (is_open(n.b) || is_open(n.c)) return is_shared(n.b) && is_shared(n.c);
       return is_shared(n.a) && is_shared(n.b) && is_shared(n.c);
     }
-    default: return false;
+    default: break;
   }
+  return false;
 }
 
-std::vector<Value> SharedValues::numbers_of_block(Value v, std::uint32_t block) const {
-  std::vector<Value> found, work = {v}, seen = {v};
-  const auto visit = [&](Value part) {
-    if (std::ranges::find(seen, part) != seen.end() || seen.size() >= kMostParts) return;
-    seen.push_back(part);
-    work.push_back(part);
+bool SharedValues::has_number_of_block(Value v, std::uint32_t block) const {
+  std::vector<Value> parts = {v};
+  const auto add = [&](Value part) {
+    if (std::ranges::find(parts, part) == parts.end() && parts.size() < kMostParts) parts.push_back(part);
   };
-  while (!work.empty()) {
-    const Values::Node& n = values_[work.back()];
-    if (n.kind == ValueKind::Merged && n.a == block) found.push_back(work.back());
-    work.pop_back();
-    if (n.kind == ValueKind::Byte || n.kind == ValueKind::Bit || n.kind == ValueKind::Seen) visit(n.a);
-    if (n.kind == ValueKind::Gate) visit(n.a), visit(n.b), visit(n.c);
-    for (const Value part : values_.children(n)) visit(part);
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const Values::Node& n = values_[parts[k]];
+    if (n.kind == ValueKind::Merged && n.a == block) return true;
+    if (n.kind == ValueKind::Byte || n.kind == ValueKind::Bit || n.kind == ValueKind::Seen) add(n.a);
+    if (n.kind == ValueKind::Gate) add(n.a), add(n.b), add(n.c);
+    for (const Value part : values_.children(n)) add(part);
   }
-  return found;
+  return false;
 }
 
-std::vector<SharedValues::Head> SharedValues::heads_of(const Edges& edges) const {
+std::vector<SharedValues::Head> SharedValues::heads_of(const Edges& edges) {
   const std::vector<char> meets = edges.meeting_points();
   std::vector<Head> heads;
   const auto& in = edges.incoming;
@@ -218,9 +206,11 @@ std::vector<SharedValues::Head> SharedValues::heads_of(const Edges& edges) const
     const std::uint32_t name = plan_.live_names[block][at];
     head.value = analysis_.entry(block).names[at];
     head.meets = meets[block] != 0;
-    head.is_word = plan_.bytes_of_name[name] != symbolic::kOneByte;
-    head.numbers = numbers_of_block(head.value, block);
-    if (is_declared_[name] == 0 && !head.numbers.empty()) heads.push_back(std::move(head));
+    head.counted = plan_.bytes_of_name[name];
+    if (is_declared_[name] != 0) continue;
+    for (const Value b : bytes_of(head.value, head.counted))
+      if (has_number_of_block(b, block)) head.pieces.push_back(b);
+    if (!head.pieces.empty()) heads.push_back(std::move(head));
   }
   return heads;
 }
@@ -257,7 +247,7 @@ void SharedValues::add_heads() {
   std::vector<Head> heads = heads_of(edges);
   const std::vector<Value> sole = sole_values(heads, edges);
   const auto count = [&](const Head& head, int change) {
-    for (const Value v : head.numbers) assumed_[v] += static_cast<std::uint32_t>(change);
+    for (const Value v : head.pieces) assumed_[v] += static_cast<std::uint32_t>(change);
   };
   assumed_.assign(values_.size(), 0);
   for (const Head& head : heads) count(head, 1);
@@ -269,7 +259,7 @@ void SharedValues::add_heads() {
       for (std::size_t k = head.begin; holds && k < head.end; ++k) {
         const Value v = edges.incoming[k].value;
         if (v == head.value || values_.asks_for_nothing(v)) continue;
-        for (const Value b : bytes_of(v, head.is_word)) holds = holds && is_shared(b);
+        for (const Value b : bytes_of(v, head.counted)) holds = holds && is_shared(b);
       }
       if (holds) return false;
       count(head, -1);
@@ -277,7 +267,6 @@ void SharedValues::add_heads() {
       return true;
     });
   }
-  answers_.clear();
 }
 
 }  // namespace regduel::oracles::uniform

@@ -1,4 +1,4 @@
-// Which values are the same in all threads of a warp; the formula is in uniform.h. Tested by uniform_test.cpp.
+// Which values are the same in all threads of a warp; the formula is in uniform.h. Tested by shared_values_test.cpp.
 #pragma once
 
 #include <array>
@@ -25,23 +25,24 @@ class SharedValues {
   class Marker;
   class Edges;
 
-  void mark(Value v, bool is_word);
-  void mark_piece(Value v);
+  void mark(Value v, std::uint8_t counted);
   [[nodiscard]] bool is_shared_leaf(Value v) const;
   [[nodiscard]] bool decide(Value v);
-  // The numbers that the join of a block gave, in a value.
-  [[nodiscard]] std::vector<Value> numbers_of_block(Value v, std::uint32_t block) const;
+  // True if the join of the block gave a number that is in the value.
+  [[nodiscard]] bool has_number_of_block(Value v, std::uint32_t block) const;
   static constexpr std::size_t kMostParts = 64;  // of a value, that are looked at
   // A name at the head of a block, for which the block gave numbers.
   struct Head {
-    Value value = kTop;  // there
-    bool is_word = false, meets = false;
+    Value value = kTop;        // there
+    std::uint8_t counted = 0;  // bytes of the name (Plan::bytes_of_name)
+    bool meets = false;
     std::size_t begin = 0, end = 0;  // of what comes in on the edges
-    std::vector<Value> numbers;      // of this block, in the value
+    std::vector<Value> pieces;       // bytes of the value with numbers of the block: as wholes, what is in them may vary
   };
-  [[nodiscard]] std::vector<Head> heads_of(const Edges& edges) const;
+  [[nodiscard]] std::vector<Head> heads_of(const Edges& edges);
   [[nodiscard]] std::vector<Value> sole_values(const std::vector<Head>& heads, const Edges& edges);
-  [[nodiscard]] std::array<Value, 4> bytes_of(Value v, bool is_word) { return is_word ? values_.bytes(v) : std::array{v, v, v, v}; }
+  // The bytes of a name (Plan::bytes_of_name); Top for those that it does not have.
+  [[nodiscard]] std::array<Value, 4> bytes_of(Value v, std::uint8_t counted);
 
   const Case& case_;
   symbolic::Plan& plan_;

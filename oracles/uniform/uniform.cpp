@@ -53,17 +53,15 @@ std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<c
                                   int most_tokens) {
   SharedValues shared(c, plan, sound, declared);
   Damages damages = find_damages(plan, sound, shared);
-  if (!damages.empty()) {
-    shared.add_heads();
-    damages = find_damages(plan, sound, shared);
-  }
+  if (damages.empty()) return Outcome{};
+  shared.add_heads();
+  damages = find_damages(plan, sound, shared);
   if (damages.empty()) return Outcome{};
   Failures without(plan);
   for (const std::uint32_t b : plan.order) sound.walk(b, &without);
   Outcome outcome;
-  std::vector<std::uint32_t> wanted;
-  int choices = 0;
-  do {
+  bool has_others = true;
+  for (int choices = 1; has_others; ++choices) {
     Failures with(plan);
     Destroyer destroyer(plan, damages);
     FixedPoint spoilt(plan, most_tokens, &destroyer);
@@ -72,10 +70,11 @@ std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<c
       for (const std::uint32_t b : plan.order) spoilt.walk(b, &with);
     std::erase_if(with.found, [&](const auto& f) { return without.found.contains(f.first); });
     if (with.found.empty()) return Outcome{};
-    wanted.clear();
+    std::vector<std::uint32_t> wanted;
     for (const auto& [place, violation] : with.found) wanted.push_back(violation.name);
     outcome.failures.merge(with.found);
-  } while (++choices < kMostChoices && damages.choose_others(wanted));
+    has_others = choices < kMostChoices && damages.choose_others(wanted);
+  }
   for (std::uint32_t s = 0; s < plan.steps.size(); ++s)
     if (!damages.behind_steps[s].empty()) outcome.spoilt_by.push_back(s);
   return outcome;

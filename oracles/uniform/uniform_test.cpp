@@ -1,32 +1,19 @@
 // What may go through a register that a warp shares: pairs with one mistake each, and pairs like them that are right.
 
-#include "oracles/uniform/uniform.h"
-
-#include "oracles/testing.h"
+#include "oracles/uniform/testing.h"
 
 namespace regduel::oracles {
 namespace {
 
+using testing::expect_right;
+using testing::expect_wrong;
+using testing::kShared;
 using testing::Pair;
 using testing::side_by_side;
 using testing::with;
 
-constexpr std::string_view kShared = "uniform-register";
-
-const std::string kVregs = R"(
-  vreg %0..%3 R b32
-  vreg %4..%6 UR b32
-  vreg %7 P pred
-  vreg %8 UP pred
-  vreg %9 R b32 uniform
-)";
-
-Pair pair_of(const std::string& body) { return {side_by_side(kVregs + "  block b0\n" + body)}; }
-void expect_right(const std::string& body) { testing::expect_pass(uniform_judge(), pair_of(body)); }
-void expect_wrong(const std::string& body) { testing::expect_category(uniform_judge(), pair_of(body), kShared); }
-
 TEST(Uniform, AValueOfEachThreadIsLostInARegisterOfAll) {
-  const JudgeResult r = testing::judge_pair(uniform_judge(), pair_of(R"(
+  const JudgeResult r = testing::judge_pair(uniform_judge(), testing::uniform_pair(R"(
     #0 %0 = a        | R0 = a
     +10              | UR3 = copy R0
     +11              | R1 = copy UR3
@@ -429,8 +416,45 @@ TEST(Uniform, ACalleeSavedRegisterIsOfEachThread) {
   testing::expect_category(uniform_judge(), p, kShared);
 }
 
+// R2 has what %1 was, wherever it came through.
+TEST(Uniform, WhatIsWrongWithoutUniformRegistersIsNotReported) {
+  const std::string body = R"(
+    #0 %0, %1 = a    | R0, R1 = a
+    +10              | UR3 = copy R1
+    +11              | R2 = copy UR3
+    #1 use %0 !write | use R2 !write
+    #2 exit
+)";
+  expect_right(body);
+  expect_wrong(testing::edit(body, "use %0", "use %1"));
+}
+
+// The value under the guard is one with another behind the join: the quick analysis does not see that.
+TEST(Uniform, WhatTheSlowerAnalysisFindsRightIsRight) {
+  const std::string body = R"(
+    #0 %0, %4, %5, %7, %8 = a | R0, UR0, UR1, P0, UP0 = a
+    #1 cbra %8 -> b1, b2      | cbra UP0 -> b1, b2
+  block b1
+    #2 %1 = copy %0           | copy !deleted
+    #3 @%7 %1 = copy %4       | copy !deleted
+    +10                       | UR3 = copy R0
+    +11                       | @P0 UR3 = copy UR0
+    +12                       | R2 = copy UR3
+    #4 bra -> b3
+  block b2
+    #5 %1 = copy %5           | copy !deleted
+    +13                       | R2 = copy UR1
+    #6 bra -> b3
+  block b3
+    #7 @%7 use %1 !write      | @P0 use R2 !write
+    #8 exit
+)";
+  expect_right(body);
+  expect_wrong(testing::edit(testing::edit(body, "@%7 use", "@!%7 use"), "@P0 use", "@!P0 use"));
+}
+
 TEST(Uniform, PairsThatCannotBeReadAreSkipped) {
-  const JudgeResult r = testing::judge_pair(uniform_judge(), with(pair_of(R"(
+  const JudgeResult r = testing::judge_pair(uniform_judge(), with(testing::uniform_pair(R"(
     #0 %0 = a        | R0 = a
     +10              | UR3 = copy R0
     +11              | R1 = copy UR3

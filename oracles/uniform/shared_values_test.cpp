@@ -1,0 +1,253 @@
+// What the program before and the heads of blocks say about values that all threads share.
+
+#include "oracles/uniform/shared_values.h"
+
+#include "oracles/uniform/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using testing::edit;
+using testing::expect_right;
+using testing::expect_wrong;
+
+// %4 is defined under %7, and its value is kept under %10 as well, whichever of the two is asked first.
+TEST(SharedValues, AGuardedDefOfAUniformVregIsShared) {
+  for (const auto& [one, other] : {std::pair("%7", "%10"), std::pair("%10", "%7")}) {
+    const auto reg = [](std::string_view vreg) { return vreg == "%7" ? "P0" : "P1"; };
+    expect_right(fmt::format(R"(
+    #0 %7 = p                 | P0 = p
+    #1 %10 = q                | P1 = q
+    #2 @{0} %4 = a            | @{2} UR0 = a
+    #3 @{1} %0 = copy %4      | @{3} R0 = copy UR0
+    +10                       | UR1 = copy R0
+    +11                       | R1 = copy UR1
+    #4 use %0 !write          | use R1 !write
+    #5 exit
+)",
+                             one, other, reg(one), reg(other)));
+  }
+}
+
+TEST(SharedValues, WhatAPhiMovesToAUniformVregIsShared) {
+  const std::string body = R"(
+    #0 %0 = a            | R0 = a
+    +10                  | UR3 = copy R0
+    +11                  | R1 = copy UR3
+    #1 %8 = p            | UP0 = p
+    #2 cbra %8 -> b1, b2 | cbra UP0 -> b1, b2
+  block b1
+    #3 bra -> b3
+  block b2
+    #4 %1 = b            | R2 = b
+    #5 bra -> b3
+  block b3
+    #6 %9 = phi b1: %0, b2: %1 | phi !deleted
+    #7 use %9 !write     | use R5 !write
+    #8 exit
+)";
+  const std::string moved =
+      edit(edit(body, "    #3 bra", "    +12                  | R5 = copy R1\n    #3 bra"), "| R2 = b", "| R5 = b");
+  const std::string read = edit(moved, "    #7 use %9 !write     | use R5", "    #7 use %9, %0 !write | use R5, R1");
+  expect_right(read);
+  expect_wrong(edit(read, "%9 = phi", "%2 = phi"));
+}
+
+// Two values that all threads share, chosen by a branch that all threads take the same way.
+const std::string kChosen = R"(
+    #0 %4, %5, %1, %8 = a    | UR0, UR1, R1, UP0 = a
+    #1 bra -> b4
+  block b1
+    #4 %0 = copy %4          | copy !deleted
+    +10                      | R0 = copy UR0
+    #5 bra -> b3
+  block b2
+    #6 %0 = copy %5          | copy !deleted
+    +11                      | R0 = copy UR1
+    #7 bra -> b3
+  block b3
+    +12                      | UR3 = copy R0
+    +13                      | R2 = copy UR3
+    #8 use %0 !write         | use R2 !write
+    #9 exit
+  block b4
+    #2 cbra %8 -> b1, b2     | cbra UP0 -> b1, b2
+)";
+
+TEST(SharedValues, AtTheHeadOfABlockAValueIsThoseThatComeIn) {
+  expect_right(kChosen);
+  expect_wrong(edit(edit(kChosen, "%0 = copy %5 ", "%0 = copy %1 "), "R0 = copy UR1", "R0 = copy R1"));
+}
+
+// Another name, whose values all differ, says nothing about this one.
+TEST(SharedValues, EachNameAtAHeadIsAskedByItself) {
+  for (const auto& [name, other] : {std::pair("%0", "%2"), std::pair("%2", "%0")}) {
+    expect_right(fmt::format(R"(
+    #0 %4, %5, %1, %8 = a    | UR0, UR1, R1, UP0 = a
+    #1 %3 = b                | R3 = b
+    #2 cbra %8 -> b1, b2     | cbra UP0 -> b1, b2
+  block b1
+    #3 {0} = copy %4         | copy !deleted
+    +10                      | R0 = copy UR0
+    #4 {1} = copy %1         | R4 = copy R1
+    #5 bra -> b3
+  block b2
+    #6 {0} = copy %5         | copy !deleted
+    +11                      | R0 = copy UR1
+    #7 {1} = copy %3         | R4 = copy R3
+    #8 bra -> b3
+  block b3
+    +12                      | UR3 = copy R0
+    +13                      | R2 = copy UR3
+    #9 use {0}, {1} !write   | use R2, R4 !write
+    #20 exit
+)",
+                             name, other));
+  }
+}
+
+// The branch is not in the first block.
+TEST(SharedValues, ABranchThatVariesMayStandAnywhere) {
+  expect_wrong(edit(edit(edit(kChosen, "%1, %8 = a    | UR0, UR1, R1, UP0", "%1, %7 = a | UR0, UR1, R1, P0"), "cbra %8", "cbra %7"),
+                    "cbra UP0", "cbra P0"));
+}
+
+TEST(SharedValues, ABranchMayGoByAWord) {
+  const std::string by_word = edit(edit(kChosen, "cbra %8 ", "mbra %9 "), "cbra UP0 ", "mbra R9 ");
+  const std::string shared = edit(by_word, "%1, %8 = a    | UR0, UR1, R1, UP0", "%1, %9 = a | UR0, UR1, R1, R9");
+  expect_right(shared);
+  expect_wrong(edit(edit(shared, "%1, %9 = a", "%1, %3 = a"), "mbra %9", "mbra %3"));
+}
+
+// b4 takes back what was assumed of b1, which comes earlier.
+TEST(SharedValues, WhatComesAroundALoopIsTakenBack) {
+  const std::string body = R"(
+    #0 %4, %1, %8 = a        | UR0, R1, UP0 = a
+    #1 %0 = copy %4          | copy !deleted
+    +10                      | R0 = copy UR0
+    #2 bra -> b1
+  block b1
+    +11                      | UR3 = copy R0
+    +12                      | R2 = copy UR3
+    #3 use %0 !write         | use R2 !write
+    #4 cbra %8 -> b2, b3     | cbra UP0 -> b2, b3
+  block b2
+    #5 %0 = copy %4          | copy !deleted
+    +13                      | R0 = copy UR0
+    #6 bra -> b3
+  block b3
+    #7 cbra %8 -> b1, b4     | cbra UP0 -> b1, b4
+  block b4
+    #8 exit
+)";
+  expect_right(body);
+  const std::size_t at = body.find("#5 %0 = copy %4");
+  std::string varies = body;
+  varies.replace(at, 15, "#5 %0 = copy %1");
+  expect_wrong(edit(varies, "    +13                      | R0 = copy UR0", "    +13 | R0 = copy R1"));
+}
+
+// Two loops, and behind the inner one a branch that varies, both ways of which lead to the head of the outer one: one value.
+TEST(SharedValues, OneValueInALoopInALoopIsOne) {
+  expect_right(R"(
+    #0 %4, %7 = a            | UR0, P0 = a
+    #1 %0 = copy %4          | copy !deleted
+    #2 bra -> b1
+  block b1
+    #3 bra -> b2
+  block b2
+    #4 cbra %7 -> b2, b3     | cbra P0 -> b2, b3
+  block b3
+    +10                      | R0 = copy UR0
+    #5 use %0 !write         | use R0 !write
+    #6 cbra %7 -> b4, b5     | cbra P0 -> b4, b5
+  block b4
+    #7 bra -> b1
+  block b5
+    #8 cbra %7 -> b1, b6     | cbra P0 -> b1, b6
+  block b6
+    #9 exit
+)");
+}
+
+// At b1 meet what came around and %5; b2, from which the one comes, is behind b1 in the text.
+TEST(SharedValues, TwoValuesThatComeInByALoopAreTwo) {
+  expect_wrong(R"(
+    #0 %4, %5, %7 = a        | UR0, UR1, P0 = a
+    #1 %0 = copy %4          | copy !deleted
+    +10                      | R0 = copy UR0
+    #2 bra -> b2
+  block b1
+    +11                      | UR3 = copy R0
+    +12                      | R2 = copy UR3
+    #3 use %0 !write         | use R2 !write
+    #4 cbra %7 -> b2, b4     | cbra P0 -> b2, b4
+  block b2
+    #5 cbra %7 -> b3, b1     | cbra P0 -> b3, b1
+  block b3
+    #6 %0 = copy %5          | copy !deleted
+    +13                      | R0 = copy UR1
+    #7 bra -> b1
+  block b4
+    #8 exit
+)");
+}
+
+// The low halves are those of a uniform vreg, the high halves are not. %4 is the low half alone.
+TEST(SharedValues, OfHalvesThatAreJoinedOneMayBeShared) {
+  const auto pair = [](const std::string& half) {
+    return testing::Pair(testing::side_by_side(fmt::format(R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b16 uniform
+  vreg %3 R b32
+  vreg %4 R b16
+  vreg %5 UP pred
+  block b0
+    #0 %0, %1, %5 = a       | R0, R1, UP0 = a
+    #1 %2 = copy %0.lo      | copy !deleted
+    #2 %2 = copy %1.lo      | copy !deleted
+    #3 cbra %5 -> b1, b2    | cbra UP0 -> b1, b2
+  block b1
+    #4 %3 = copy %0         | R2 = copy R0
+    #5 %4 = copy %0.lo      | copy !deleted
+    #6 bra -> b3
+  block b2
+    #7 %3 = copy %1         | R2 = copy R1
+    #8 %4 = copy %1.lo      | copy !deleted
+    #9 bra -> b3
+  block b3
+    +20                     | UR3 = copy R2
+    +21                     | R3 = copy UR3
+    #10 use %3.{0} !write   | use R3.{0} !write
+    #11 use %4 !write       | use R2 !write
+    #12 exit
+)",
+                                                           half)));
+  };
+  testing::expect_pass(uniform_judge(), pair("lo"));
+  testing::expect_category(uniform_judge(), pair("hi"), testing::kShared);
+}
+
+// That all threads have one %4 does not say that they have one %7, by which it was chosen.
+TEST(SharedValues, AGuardedValueIsSharedAsAWhole) {
+  const std::string body = R"(
+    #0 %4, %7, %10 = a       | UR0, P0, P1 = a
+    #1 @%7 %4 = b            | @P0 UR0 = b
+    #2 %0 = copy %4          | copy !deleted
+    #3 bra -> b1
+  block b1
+    +10                      | UP3 = copy P0
+    +11                      | P2 = copy UP3
+    +12                      | R0 = copy UR0
+    #4 use %0, %7 !write     | use R0, P0 !write
+    #5 cbra %10 -> b1, b2    | cbra P1 -> b1, b2
+  block b2
+    #6 exit
+)";
+  expect_right(body);
+  expect_wrong(edit(body, "use R0, P0", "use R0, P2"));
+}
+
+}  // namespace
+}  // namespace regduel::oracles
