@@ -27,7 +27,8 @@ Divergence::Divergence(const ir::Function& f, const ir::Cfg& cfg)
     changed = false;
     for (const BlockId b : cfg.reverse_postorder()) {
       for (const Inst& i : f.insts_of(b)) {
-        if (diverged_[b.index()] == 0 && !makes_varying(i)) continue;
+        const bool is_diverged = diverged_[b.index()] != 0 && !REGDUEL_PLANTED("uniform-writes-in-diverged-blocks");
+        if (!is_diverged && !makes_varying(i)) continue;
         for (const Operand& op : ir::defs_of(f.operands_of(i))) {
           const ir::VRegId root = f.root(op.vreg());
           if (ir::is_uniform(f.vreg(root).file())) continue;  // what the program puts there is the same
