@@ -106,7 +106,8 @@ class OneHome {
         for (std::size_t k = 0; k < want.size(); ++k)
           if (want[k].is_vreg()) stand(root(want[k]), have[k]);
         for (std::size_t k = 0; k < want.size(); ++k)
-          if (want[k].is_vreg() && want[k].writes() && (ir::is_guarded(want) || !f_.is_whole(want[k]))) hold_while_read(want, have, k);
+          if (want[k].is_vreg() && want[k].writes() && (ir::is_guarded(want) || !f_.is_whole(want[k])))
+            hold_while_read(want, have, k);
       }
     }
   }
