@@ -177,7 +177,8 @@ class Master {
     for (std::size_t d = 0; d < q_.demands.size(); ++d) rows_of_demands_.push_back(d);
     if (components_.size() + rows_of_demands_.size() <= kMostRows) return;
     std::ranges::stable_sort(rows_of_demands_, std::greater<>(), [&](std::size_t d) { return q_.demands[d].units; });
-    rows_of_demands_.resize(std::max<std::size_t>(kMostRows / 2, kMostRows - std::min(kMostRows, components_.size())));
+    const std::size_t most = std::max(kMostRows / 2, kMostRows - std::min(kMostRows, components_.size()));
+    rows_of_demands_.resize(std::min(most, rows_of_demands_.size()));
     std::ranges::sort(rows_of_demands_);
   }
 
