@@ -179,7 +179,8 @@ TEST_F(Cli, KnobsListsThemAll) {
   for (std::string line; std::getline(lines, line); all += line + '\n') EXPECT_LE(line.size(), 80u) << line;
   for (const auto& [owner, name] : names) EXPECT_THAT(all, HasSubstr(name));
   EXPECT_THAT(all, testing::ContainsRegex("RegAllocSpillBitLowRegScale +fatpoint +dbl 0\\.0 to 1000\\.0 \\[0\\.2\\]"));
-  expect_complaint("knobs --with nobody", "(there are fatpoint, briggs, classic, cicc, exact, exact-spill, exact-split, chaitin-briggs, ");
+  expect_complaint("knobs --with nobody",
+                   "(there are fatpoint, briggs, classic, cicc, exact, exact-spill, exact-split, chaitin-briggs, ");
 }
 
 TEST_F(Cli, AllocWritesProofs) {

@@ -88,10 +88,10 @@ TEST_F(Cli, BadInputNamesThePlace) {
   expect_complaint("alloc --regs 0 a.rir", "--regs: expected 1 to 255, found 0");
   expect_complaint("alloc --regs 010 a.rir", "--regs: 010 is no decimal number");
   expect_complaint("alloc --regs 10000 a.rir", "--regs: expected 1 to 255, found 10000");
-  expect_complaint(
-      "alloc --with nobody a.rir",
-      "no allocator \"nobody\" (there are fatpoint, briggs, classic, cicc, exact, exact-spill, exact-split, chaitin-briggs, irc, pbqp, "
-      "linear-scan, chordal, copyprop+ALLOCATOR, ");
+  expect_complaint("alloc --with nobody a.rir",
+                   "no allocator \"nobody\" (there are fatpoint, briggs, classic, cicc, exact, exact-spill, exact-split, "
+                   "chaitin-briggs, irc, pbqp, "
+                   "linear-scan, chordal, copyprop+ALLOCATOR, ");
   expect_complaint("alloc --knob no-such-knob=1 a.rir", "no-such-knob");
   expect_complaint("alloc --knob nothing a.rir", "expected NAME=VALUE");
   expect_complaint("alloc --limit X=3 a.rir", "--limit X=3");

@@ -32,10 +32,9 @@ std::vector<const ir::Allocator*>& all() {
 // Those that take part only where they are asked for.
 std::span<const std::unique_ptr<ir::Allocator>> on_request() {
   static const std::array<std::unique_ptr<ir::Allocator>, 10> list = {
-      allocator::make_classic(),     reference::make_cicc(),        reference::make_exact(),
-      reference::make_exact_spill(), reference::make_exact_split(), reference::make_chaitin_briggs(),
-      reference::make_irc(),         reference::make_pbqp(),        reference::make_linear_scan(),
-      reference::make_chordal()};
+      allocator::make_classic(),     reference::make_cicc(),           reference::make_exact(), reference::make_exact_spill(),
+      reference::make_exact_split(), reference::make_chaitin_briggs(), reference::make_irc(),   reference::make_pbqp(),
+      reference::make_linear_scan(), reference::make_chordal()};
   return list;
 }
 

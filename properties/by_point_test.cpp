@@ -32,7 +32,8 @@ TEST(ByPoint, NobodyOfANarrowerClassCostsLess) {
     const oracles::Before before(f, target);
     const duel::Duel d = duel::duel(before, {.duelists = duelists, .limits = limits});
     for (const duel::Bout& b : d.bouts)
-      for (const oracles::Finding& finding : b.findings()) ADD_FAILURE() << "seed " << seed << ", " << b.allocator << ": " << finding.message;
+      for (const oracles::Finding& finding : b.findings())
+        ADD_FAILURE() << "seed " << seed << ", " << b.allocator << ": " << finding.message;
     if (!answer) continue;
     ASSERT_EQ(bounds.size(), 1u);
     const bool is_proved = answer->notes.size() == 1 && answer->notes[0].ends_with("the least by point");

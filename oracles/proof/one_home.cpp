@@ -105,8 +105,18 @@ class OneHome {
         if (want.size() != have.size()) return because("an instruction has other operands");
         for (std::size_t k = 0; k < want.size(); ++k)
           if (want[k].is_vreg()) stand(root(want[k]), have[k]);
+        for (std::size_t k = 0; k < want.size(); ++k)
+          if (want[k].is_vreg() && want[k].writes() && (ir::is_guarded(want) || !f_.is_whole(want[k])))
+            hold_while_read(want, have, k);
       }
     }
+  }
+  // A guarded def and one of a part hold their home while the instruction reads (FORMAT.md, "Demand").
+  void hold_while_read(std::span<const Operand> want, std::span<const Operand> have, std::size_t def) {
+    for (std::size_t k = 0; k < want.size(); ++k)
+      if (want[k].is_vreg() && want[k].reads() && root(want[k]) != root(want[def]) && have[k].is_preg() && have[def].is_preg() &&
+          have[k].preg().overlaps(have[def].preg()))
+        because("a guarded def, or one of a part, stands where its instruction reads another value");
   }
   void stand(std::uint32_t r, const Operand& op) {
     if (!op.is_preg()) return because("an operand is no register");

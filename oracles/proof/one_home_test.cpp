@@ -125,6 +125,19 @@ TEST(OneHome, AValueIsLiveAroundALoop) {
               HasSubstr("%1 is written where %0 is live"));
 }
 
+// All judges pass it, since %1 has no value where the guard does not hold. But the demand of the instruction is two registers.
+TEST(OneHome, AGuardedDefHoldsItsHomeWhileItsInstructionReads) {
+  EXPECT_THAT(why_not(R"(
+  block b0
+    #0 %0 = ld | R0 = ld
+    #1 %4 = setp | P0 = setp
+    #2 @%4 %1 = add %0 | @P0 R0 = add R0
+    #3 @%4 st %1 !write | @P0 st R0 !write
+    #4 exit
+)"),
+              HasSubstr("stands where its instruction reads another value"));
+}
+
 TEST(OneHome, ClobbersWriteToo) {
   EXPECT_THAT(why_not(R"(
   block b0

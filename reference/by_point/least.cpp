@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check_macro.h"
+#include "reference/by_point/model.h"
 #include "reference/by_point/tenants.h"
 #include "reference/exact/cheapest_set.h"
 #include "reference/program/dead_code.h"

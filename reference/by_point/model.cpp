@@ -272,8 +272,7 @@ class Builder {
     forget(t);
     if (is_live_after(i, t)) {
       auto at = std::ranges::find_if(now_, [&](const Now& n) {
-        return content(n.content).again == again ||
-               std::ranges::any_of(n.temps, [&](TempId o) { return contents_.is_same(t, o); });
+        return content(n.content).again == again || std::ranges::any_of(n.temps, [&](TempId o) { return contents_.is_same(t, o); });
       });
       if (at == now_.end()) {
         at = now_.insert(at, {add_content(t, i), {}, kNoElement});

@@ -56,7 +56,8 @@ TEST(PointPacking, FindsAPlaceWhereThereIsOne) {
 
 TEST(PointPacking, StaysWhereItIsPreferred) {
   std::vector<int> units;
-  const std::vector<Tenant> tenants = {{1, 0, ir::UnitSet::range(0, 8), true, true, 5}, {2, 1, ir::UnitSet::range(0, 8), true, false, 2}};
+  const std::vector<Tenant> tenants = {{1, 0, ir::UnitSet::range(0, 8), true, true, 5},
+                                       {2, 1, ir::UnitSet::range(0, 8), true, false, 2}};
   ASSERT_EQ(pack_point(tenants, units), Packing::Fits);
   EXPECT_EQ(units, (std::vector<int>{5, 2}));
 }

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "reference/by_point/model.h"
+#include "reference/by_point/points.h"
 
 namespace regduel::reference {
 

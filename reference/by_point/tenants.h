@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "reference/by_point/model.h"
 #include "reference/by_point/point_packing.h"
+#include "reference/by_point/points.h"
 
 namespace regduel::reference {
 

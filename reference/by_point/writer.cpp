@@ -22,9 +22,9 @@ class Writer {
  public:
   Writer(const Problem& problem, const Plan& plan, const Code& code, const ByPointModel& model, const std::vector<bool>& is_taken,
          ir::Fuel* fuel)
-      : p_(problem), f_(problem.program()), code_(code), m_(model), is_taken_(is_taken), fuel_(fuel), tenancy_(problem, code, model),
-        pieces_(problem, plan, code_.temps), blocks_(code.blocks.size()), head_units_(code.blocks.size()),
-        end_units_(code.blocks.size()) {}
+      : p_(problem), f_(problem.program()), code_(code), m_(model), is_taken_(is_taken), fuel_(fuel),
+        tenancy_(problem, code, model), pieces_(problem, plan, code_.temps), blocks_(code.blocks.size()),
+        head_units_(code.blocks.size()), end_units_(code.blocks.size()) {}
 
   std::optional<WrittenByPoint> run() {
     find_slots();
@@ -44,8 +44,7 @@ class Writer {
       for (const CodeInst& inst : out.insts_of(b))
         if (inst.kind == CodeKind::Refill || inst.kind == CodeKind::Store)
           result.cost += inst.bytes * std::min<std::int64_t>(ir::kMostWeight, static_cast<std::int64_t>(b.freq));
-    result.allocation =
-        rewrite(p_, pieces_.plan(), out, pieces_.homes(), std::vector<std::uint8_t>(out.insts.size(), 0), fuel_);
+    result.allocation = rewrite(p_, pieces_.plan(), out, pieces_.homes(), std::vector<std::uint8_t>(out.insts.size(), 0), fuel_);
     return result;
   }
 
@@ -79,7 +78,8 @@ class Writer {
     }
     for (const EdgeModel& e : m_.edges)
       for (const EdgeModel::Pair& pair : e.pairs)
-        unite(m_.blocks[e.from].contents[m_.blocks[e.from].end[pair.end].content].memory, m_.blocks[e.to].head[pair.head].head_memory);
+        unite(m_.blocks[e.from].contents[m_.blocks[e.from].end[pair.end].content].memory,
+              m_.blocks[e.to].head[pair.head].head_memory);
     for (const BlockModel& b : m_.blocks) {
       std::map<Element, std::vector<const Content*>> by_web;
       for (const Content& c : b.contents)
@@ -123,7 +123,8 @@ class Writer {
       if (!c.is_again) {
         REGDUEL_CHECK(is_taken(c.memory), "a refill of what is not in memory in @" + f_.name);
         if (w.part == 0) pieces_.refill(to, w.temp, w.unit, slot(c.memory));
-        else for_pieces(w.part, [&](int begin, int bytes) { pieces_.refill_bytes(to, w.temp, w.unit, slot(c.memory), begin, bytes); });
+        else
+          for_pieces(w.part, [&](int begin, int bytes) { pieces_.refill_bytes(to, w.temp, w.unit, slot(c.memory), begin, bytes); });
       } else if (c.again != kNoSource) {
         if (w.unit % (1 << again_align_log2(p_, c.again)) != 0) has_failed_ = true;
         pieces_.again(to, w.temp, w.unit, c.again);
@@ -139,7 +140,9 @@ class Writer {
   // Aligned runs of 1, 2, 4 ... bytes.
   template <class See>
   static void for_pieces(ByteMask left, See&& see) {
-    const auto mask = [](int begin, int bytes) { return byte_mask(static_cast<std::size_t>(begin), static_cast<std::size_t>(bytes)); };
+    const auto mask = [](int begin, int bytes) {
+      return byte_mask(static_cast<std::size_t>(begin), static_cast<std::size_t>(bytes));
+    };
     while (left != 0) {
       const int begin = std::countr_zero(left);
       int bytes = 1;
@@ -269,8 +272,8 @@ class Writer {
     const auto to = std::ranges::find(point.operands, refs[0].temp, &PointOperand::temp);
     const auto from = std::ranges::find(point.operands, refs[1].temp, &PointOperand::temp);
     const bool is_outside = to == point.operands.end();
-    const int target = is_outside ? code_.temps[refs[0].temp].fixed.first
-                                  : of_operand[static_cast<std::size_t>(to - point.operands.begin())];
+    const int target =
+        is_outside ? code_.temps[refs[0].temp].fixed.first : of_operand[static_cast<std::size_t>(to - point.operands.begin())];
     const int source = home(point, of_operand, refs[1].temp);
     if (refs[0].temp == refs[1].temp || (from != point.operands.end() && from->held == kNoIndex && source < 0)) {
       has_failed_ = true;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ir/allocator.h"
-#include "reference/by_point/model.h"
+#include "reference/by_point/points.h"
 #include "reference/program/plan.h"
 
 namespace regduel::reference {

@@ -17,7 +17,7 @@ namespace regduel::reference {
 namespace {
 
 constexpr std::int64_t kMostConflicts = INT32_MAX;
-constexpr double kWorkOfAConflict = 1e6;  // what the relaxation may cost, in operations
+constexpr double kWorkOfAConflict = 1e6;               // what the relaxation may cost, in operations
 constexpr int kSatisfiable = 10, kUnsatisfiable = 20;  // what CaDiCaL answers
 
 // Clauses over numbered variables; literal -x is the negation of x.
@@ -377,11 +377,10 @@ std::size_t CheapestSet::drop_weaker_demands() {
   std::vector<SetQuestion::Demand> kept;
   for (SetQuestion::Demand& d : demands) {
     const bool is_weaker = std::any_of(kept.begin(), kept.end(), [&](const auto& k) {
-      return k.units >= d.units &&
-             std::includes(d.portions.begin(), d.portions.end(), k.portions.begin(), k.portions.end(),
-                           [](const Portion& a, const Portion& b) {
-                             return a.element != b.element ? a.element < b.element : a.units > b.units;
-                           });
+      return k.units >= d.units && std::includes(d.portions.begin(), d.portions.end(), k.portions.begin(), k.portions.end(),
+                                                 [](const Portion& a, const Portion& b) {
+                                                   return a.element != b.element ? a.element < b.element : a.units > b.units;
+                                                 });
     });
     if (!is_weaker) kept.push_back(std::move(d));
   }

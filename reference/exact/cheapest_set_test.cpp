@@ -120,6 +120,17 @@ TEST(CheapestSet, IsTheCheapestOfAll) {
   EXPECT_GT(impossible, 5);
 }
 
+// More elements than the relaxation has rows for, and nothing that is demanded; then one demand.
+TEST(CheapestSet, ManyElements) {
+  CheapestSet set(std::vector<std::int64_t>(2000, 3));
+  EXPECT_EQ(set.solve(kConflicts, kQuestions).at_most, 0);
+  const Portion two[] = {{7, 1}, {1900, 1}};
+  set.demand(two, 1);
+  const auto answer = set.solve(kConflicts, kQuestions);
+  EXPECT_TRUE(answer.is_proved());
+  EXPECT_EQ(answer.at_most, 3);
+}
+
 // At least 8 units of each 30 elements in a row, of 120: sliding, as points of a program are.
 TEST(CheapestSet, SlidingDemands) {
   Random rng(3);

@@ -54,10 +54,11 @@ const ir::KnobTable<Knobs>& exact_spill_knobs() {
 }
 const ir::KnobTable<Knobs>& exact_split_knobs() {
   static const ir::KnobTable<Knobs> table(
-      "exact-split", {effort_row(),
-                      {ir::knob("exact-values", "regduel", "functions with more values have a relaxation as their bound", {"20", "100"}),
-                       &Knobs::values,
-                       {1, 10'000}}});
+      "exact-split",
+      {effort_row(),
+       {ir::knob("exact-values", "regduel", "functions with more values have a relaxation as their bound", {"20", "100"}),
+        &Knobs::values,
+        {1, 10'000}}});
   return table;
 }
 std::unexpected<ir::AllocFailure> unsupported(std::string message) {
@@ -161,7 +162,8 @@ Result least_spill_bytes(const Problem& problem, const Knobs& knobs, const ir::A
   return result;
 }
 
-Result least_split_bytes(const Problem& problem, const Knobs& knobs, const ir::AllocOptions& options, std::vector<ir::Bound>& bounds) {
+Result least_split_bytes(const Problem& problem, const Knobs& knobs, const ir::AllocOptions& options,
+                         std::vector<ir::Bound>& bounds) {
   LeastByPoint least =
       least_by_point(problem, {.conflicts = std::int64_t{knobs.effort} * kConflicts, .most_values = knobs.values}, options.fuel);
   if (options.trace != nullptr)
@@ -171,15 +173,14 @@ Result least_split_bytes(const Problem& problem, const Knobs& knobs, const ir::A
   if (!least.allocation) {
     ir::Allocation other = allocate_by_chordal_colouring(problem, options.fuel);
     other.notes.push_back(
-        fmt::format("the least weighted spill bytes by point are at least {}; {}, so that this is what chordal makes", least.at_least,
-                    least.why_none));
+        fmt::format("the least weighted spill bytes by point are at least {}; {}, so that this is what chordal makes",
+                    least.at_least, least.why_none));
     return other;
   }
-  least.allocation->notes.push_back(
-      least.is_proved()
-          ? fmt::format("weighted spill bytes: {}, the least by point", least.at_most)
-          : fmt::format("weighted spill bytes: {}; the least by point are between {} and {}", least.at_most, least.at_least,
-                        least.at_most));
+  least.allocation->notes.push_back(least.is_proved()
+                                        ? fmt::format("weighted spill bytes: {}, the least by point", least.at_most)
+                                        : fmt::format("weighted spill bytes: {}; the least by point are between {} and {}",
+                                                      least.at_most, least.at_least, least.at_most));
   return std::move(*least.allocation);
 }
 

@@ -177,7 +177,8 @@ class Master {
     for (std::size_t d = 0; d < q_.demands.size(); ++d) rows_of_demands_.push_back(d);
     if (components_.size() + rows_of_demands_.size() <= kMostRows) return;
     std::ranges::stable_sort(rows_of_demands_, std::greater<>(), [&](std::size_t d) { return q_.demands[d].units; });
-    rows_of_demands_.resize(std::max<std::size_t>(kMostRows / 2, kMostRows - std::min(kMostRows, components_.size())));
+    const std::size_t most = std::max(kMostRows / 2, kMostRows - std::min(kMostRows, components_.size()));
+    rows_of_demands_.resize(std::min(most, rows_of_demands_.size()));
     std::ranges::sort(rows_of_demands_);
   }
 
@@ -385,20 +386,19 @@ class Master {
   void round_worths(Relaxation& result) {
     bool has_one = false;
     for (const bool is_first : {true, false})
-    for (const std::int64_t scale : kScales) {
-      const std::vector<double>& worth = is_first ? worth_ : best_worth_;
-      Relaxation r;
-      r.scale = scale;
-      r.demands.assign(q_.demands.size(), 0);
-      r.extras.assign(q_.extras.size(), 0);
-      for (std::size_t k = 0; k < rows_of_demands_.size(); ++k)
-        r.demands[rows_of_demands_[k]] =
-            std::max<std::int64_t>(0, std::llround(worth[k] * static_cast<double>(scale)));
-      find_flows(r);
-      if (has_one && r.at_least <= result.at_least) continue;
-      result = std::move(r);
-      has_one = true;
-    }
+      for (const std::int64_t scale : kScales) {
+        const std::vector<double>& worth = is_first ? worth_ : best_worth_;
+        Relaxation r;
+        r.scale = scale;
+        r.demands.assign(q_.demands.size(), 0);
+        r.extras.assign(q_.extras.size(), 0);
+        for (std::size_t k = 0; k < rows_of_demands_.size(); ++k)
+          r.demands[rows_of_demands_[k]] = std::max<std::int64_t>(0, std::llround(worth[k] * static_cast<double>(scale)));
+        find_flows(r);
+        if (has_one && r.at_least <= result.at_least) continue;
+        result = std::move(r);
+        has_one = true;
+      }
   }
   void find_flows(Relaxation& r) {
     std::int64_t bound = 0;

@@ -57,7 +57,8 @@ void Pieces::store_bytes(Insts& to, TempId t, int unit, std::uint32_t slot, int 
   to.push_back(with_refs(inst, {{piece(t, unit), kReads | kAtReads}}));
 }
 void Pieces::refill_bytes(Insts& to, TempId t, int unit, std::uint32_t slot, int begin, int bytes) {
-  CodeInst inst{.kind = CodeKind::Refill, .dst_offset = static_cast<std::uint8_t>(begin), .bytes = static_cast<std::uint8_t>(bytes)};
+  CodeInst inst{
+      .kind = CodeKind::Refill, .dst_offset = static_cast<std::uint8_t>(begin), .bytes = static_cast<std::uint8_t>(bytes)};
   inst.slot = slot;
   inst.slot_offset = static_cast<std::uint32_t>(begin);
   to.push_back(with_refs(inst, {{piece(t, unit), kWrites}}));

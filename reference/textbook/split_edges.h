@@ -75,7 +75,9 @@ class Pieces {
 
  private:
   [[nodiscard]] TempId piece(TempId t, int unit);
-  CodeInst with_refs(CodeInst inst, std::initializer_list<Ref> refs) { return with_refs(inst, std::span(refs.begin(), refs.end())); }
+  CodeInst with_refs(CodeInst inst, std::initializer_list<Ref> refs) {
+    return with_refs(inst, std::span(refs.begin(), refs.end()));
+  }
   CodeInst with_refs(CodeInst inst, std::span<const Ref> refs);
   // Whether the one writes what the other reads.
   [[nodiscard]] bool overlap(const Transfer& a, const Transfer& b) const;
