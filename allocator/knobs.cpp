@@ -51,8 +51,8 @@ constexpr Row kTable[kNumKnobs] = {
     {Knob::CoalescingPreAllocation, "RegAllocCoalescingPreAllocation", 629, KnobType::Bool, 0, 0, 1, kPreAllocation,
      "pre-allocation places alias chains as one, and follows copies and hints (name ours)", kClassic, 1},
     {Knob::FastAllocation, "RegAllocFastAllocation", 638, KnobType::Bool, 0, 0, 1, "source 000 \"Fast Register Allocation\"",
-     "one attempt without spilling (or as many as knob 639 says) instead of the retry table, and where registers spill, the first "
-     "result (name ours)"},
+     "one attempt without spilling (or as many as knob 639 says) instead of the retry table, and where registers spill, no lower "
+     "limit besides (name ours)"},
     {Knob::NoSpillAttempts, "RegAllocNoSpillAttempts", 639, KnobType::Int, 1, 0, 8, "source 000 \"Retry Loop\"",
      "attempts without spilling where knob 638 is on (name ours)"},
     {Knob::BankAware, "RegAllocBankAware", 641, KnobType::Bool, 0, 0, 1, "source 000 \"Fatpoint Selection\"",

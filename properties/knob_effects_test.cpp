@@ -144,7 +144,7 @@ TEST(KnobEffects, OfFatpoint) {
   using enum Direction;
   expect_effects("fatpoint",
                  {{"623", "1", {}, 25, SpillBytes, More},
-                  {"638", "1", {}, 20, SpillBytes, More},
+                  {"638", "1", {}, 10},
                   {"639", "8", {{"638", "1"}}, 6, Registers, Less},
                   {"RegisterUsageLevel", "10", {}, 45, Registers, Less},
                   {"FastCompile", "3", {}, 35, Copies, More},
@@ -152,7 +152,7 @@ TEST(KnobEffects, OfFatpoint) {
                   {"FatPointSpillRounds", "1", {}, 45, SpillBytes, More},
                   {"FatPointRematerialise", "0", {}, 45, SpillBytes, More},
                   {"FatPointRefillReuse", "0", {}, 35, SpillBytes, More},
-                  {"FatPointLargeProgram", "0", {}, 30, SpillBytes, More},
+                  {"FatPointLargeProgram", "0", {}, 10, SpillBytes, More},
                   {"FatPointPoolLimit", "0", {}, 30, Remats, More},
                   {"FatPointSplitLiveRanges", "0", {}, 15, SpillBytes, More},
                   {"FatPointPredicatePacks", "0", {}, 20, Packs, Less},
@@ -161,9 +161,9 @@ TEST(KnobEffects, OfFatpoint) {
                   {"FatPointMergeCopies", "0", {}, 20, Copies, More},
                   {"FatPointConstraintTypes", "0", {}, 20, Copies, More},
                   {"FatPointOrders", "1", {}, 20, Registers, More},
-                  {"FatPointPackingAttempt", "0", {}, 1, Registers, More},
+                  {"FatPointPackingAttempt", "0", {}, 1},
                   {"FatPointGuidance", "0", {}, 30, SpillBytes, More},
-                  {"FatPointEviction", "0", {}, 30, SpillBytes, More},
+                  {"FatPointEviction", "0", {{"FatPointMovingHomes", "0"}}, 30, SpillBytes, More},
                   {"FatPointMovingHomes", "0", {}, 8, SpillBytes, More}},
                  {"641", "660", "661", "663", "664", "665", "FatPointOccupancy", "FatPointLowerLimits"});
 }

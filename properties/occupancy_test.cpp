@@ -72,12 +72,13 @@ TEST(Occupancy, TheKnobsOfTheModelChangeAShareOfTheMix) {
     const char *knob, *higher;
     Settings with;
   };
+  // Where guidance names nobody, walks choose other victims than eviction, which is a change beside that of 661.
   // 660: B from there on. 664: A. 663: A up to there, then the slope; with it C and B count at fewer than 119 registers too.
   const Row rows[] = {{"660", "0", {}},
                       {"664", "1.0", {}},
                       {"663", "1", {{"665", "1.0"}}},
                       {"665", "1.0", {{"663", "1"}}},
-                      {"661", "1000", {{"663", "1"}}}};
+                      {"661", "1000", {{"663", "1"}, {"FatPointMovingHomes", "0"}}}};
   for (const Row& row : rows) {
     Settings higher = row.with;
     higher.emplace_back(row.knob, row.higher);

@@ -14,7 +14,7 @@
 
 namespace regduel::allocator {
 
-// Knob 638: the first result with spill code counts. 0.3 of the time of kernels at 24, 32 and 40 for 1.01 of their weighted bytes.
+// Knob 638: where registers spill, no lower limit is tried besides.
 [[nodiscard]] inline bool is_first_enough(const ProgramFacts& facts) { return facts.knobs[Knob::FastAllocation] != 0; }
 
 // Requires: no instruction is impossible, and a planned program unless rounds.is_over_before_spill_code().
