@@ -57,7 +57,7 @@ bool MaybeUndefinedName::is_choice_by(const Meet::Token& token, Value a, Value b
   const auto is_known = [&](const Outcome& o) { return o.token.number == token.number; };
   if (outcomes_.size() == kMostTokens || std::ranges::any_of(outcomes_, is_known)) return false;
   bool is = meet_.goes_by(token, a, b);
-  choices_.each(values_, a, b, true, [&](Value x, Value y) { is = is || meet_.goes_by(token, x, y); });
+  choices_.each(values_, a, b, true, false, [&](Value x, Value y) { is = is || meet_.goes_by(token, x, y); });
   return is;
 }
 
@@ -103,7 +103,8 @@ bool MaybeUndefinedName::satisfy(Value have_a, Value have_b, Value want_a, Value
 
 void MaybeUndefinedName::find(const PairList& in, Value a, Value b, unsigned bytes, bool are_words) {
   // Only a part of a location that holds a choice is asked for.
-  in.each(values_, a, b, bytes != 0xF || !outcomes_.empty(), [&](Value x, Value y) {
+  const bool is_within = outcomes_.empty() && &in != &in_pieces_;
+  in.each(values_, a, b, bytes != 0xF || !outcomes_.empty(), is_within, [&](Value x, Value y) {
     restrict_to_outcomes(x, y);
     if (satisfy(x, y, a, b, bytes)) found_.push_back(values_.asked_by(meet_(x, y, Meet::Mode::NumberMaybeUndefined, are_words)));
   });

@@ -1,8 +1,12 @@
 // Pairs of values, one a side of a join, to be searched by what a name asks for on each side. Tested by pairs_test.cpp.
 //
 // Cost: constant to add. A search compares the leaves of all pairs, which is a few instructions each. After kFewSearches of them there is
-// an index of each side. It finds values that are told apart (Values::is_told_apart) by their number, because such a value satisfies a
-// set of such values, in any byte, exactly where it is a member; Bottom satisfies none. It finds all others by their leaves.
+// an index of each side, by the leaves of the values and their pieces:
+//
+//   the name is told apart (Values::is_told_apart), or a set of such values    what is one of them; Bottom satisfies none
+//   else a leaf is asked for under some outcome alone                           what has this leaf
+//   else what satisfies it has no leaf that it has not                          what has one of its leaves
+//   else                                                                        what has a leaf with the same bit as one of its leaves
 #pragma once
 
 #include <algorithm>
@@ -21,7 +25,7 @@ class PairList {
  public:
   void clear() {
     if (is_indexed_)
-      for (Side* const side : {&left_, &right_}) side->clear(pairs_);
+      for (Side* const side : {&left_, &right_}) side->clear();
     is_indexed_ = false;
     num_searches_ = 0;
     pairs_.clear();
@@ -30,16 +34,17 @@ class PairList {
 
   // Calls take(a, b) for all pairs that satisfy the name (want_a, want_b), and for few that do not. Values may be made meanwhile;
   // `take` does not search.
-  //   in_part   not all bytes of the name count
+  //   in_part    not all bytes of the name count
+  //   is_within  what satisfies the name has no leaf that the name has not. Else that is so where all bytes count
   template <class Take>
-  void each(const Values& values, Value want_a, Value want_b, bool in_part, const Take& take) const {
+  void each(const Values& values, Value want_a, Value want_b, bool in_part, bool is_within, const Take& take) const {
     const Wanted a = wanted(values, want_a, in_part), b = wanted(values, want_b, in_part);
     const auto look_at = [&](const Pair& p) {
       if (may_satisfy(p.a, a) && may_satisfy(p.b, b)) take(p.a.value, p.b.value);
     };
     if (++num_searches_ > kFewSearches && pairs_.size() > kFewPairs)
       for (Side* const side : {&left_, &right_})
-        if (find_members(values, *side, side == &left_ ? want_a : want_b, side == &left_ ? a : b)) {
+        if (find_members(values, *side, side == &left_ ? want_a : want_b, side == &left_ ? a : b, in_part, is_within)) {
           for (const std::uint32_t k : found_) look_at(pairs_[k]);
           return;
         }
@@ -48,7 +53,7 @@ class PairList {
   // False where surely none of them satisfies the name in some of its bytes.
   [[nodiscard]] bool has_any(const Values& values, Value want_a, Value want_b) const {
     bool has = false;
-    each(values, want_a, want_b, true, [&](Value, Value) { has = true; });
+    each(values, want_a, want_b, true, false, [&](Value, Value) { has = true; });
     return has;
   }
 
@@ -68,17 +73,25 @@ class PairList {
   // The pairs by their value on one side.
   struct Side {
     Held Pair::* of_pair;
-    std::vector<std::uint32_t> first = {};  // by value that is told apart: the last pair with it; kNone = none
-    std::vector<std::uint32_t> next = {};   // by pair: the one in front with the same value
-    // By leaf: the pairs whose value has it; those that are told apart, and the others. The last list: those that are cut.
-    std::array<std::vector<std::uint32_t>, 64> apart = {};
-    std::array<std::vector<std::uint32_t>, 65> others = {};
+    struct Link {
+      std::uint32_t pair = 0, next = kNone;
+    };
+    std::vector<std::uint32_t> first =
+        {};  // by leaf or piece of a leaf: the last pair whose value has it, in `links`; kNone = none
+    std::vector<Link> links = {};
+    std::vector<Value> in_first = {};                      // what has pairs there
+    std::array<std::vector<std::uint32_t>, 64> bits = {};  // by bit of a leaf: the pairs whose value has it
+    bool has_bits = false;                                 // `bits` is made
+    std::vector<std::uint32_t> cut = {};                   // pairs whose leaves are not all known
 
     [[nodiscard]] const Held& of(const Pair& p) const { return p.*of_pair; }
-    void clear(const std::vector<Pair>& pairs) {
-      for (const Pair& p : pairs) first[of(p).value] = kNone;
-      for (auto& list : apart) list.clear();
-      for (auto& list : others) list.clear();
+    void clear() {
+      for (const Value v : in_first) first[v] = kNone;
+      in_first.clear();
+      links.clear();
+      cut.clear();
+      if (std::exchange(has_bits, false))
+        for (auto& list : bits) list.clear();
     }
   };
   // Sets of leaves; see Values::may_satisfy().
@@ -104,46 +117,106 @@ class PairList {
   void make_index(const Values& values) const {
     for (Side* const side : {&left_, &right_}) {
       if (side->first.size() < values.size()) side->first.resize(values.size(), kNone);
-      side->next.resize(pairs_.size());
       for (std::uint32_t k = 0; k < pairs_.size(); ++k) {
         const Held& held = side->of(pairs_[k]);
-        const bool is_apart = values.is_told_apart(held.value);
-        if (is_apart) side->next[k] = std::exchange(side->first[held.value], k);
-        if (held.is_cut) side->others[64].push_back(k);
-        else each_leaf(held.leaves, [&](std::size_t leaf) { (is_apart ? side->apart[leaf] : side->others[leaf]).push_back(k); });
+        if (held.is_cut || !find_leaves(values, held.value)) {
+          side->cut.push_back(k);
+          continue;
+        }
+        for (const Value v : leaves_) {
+          if (side->first[v] == kNone) side->in_first.push_back(v);
+          side->links.push_back({k, std::exchange(side->first[v], static_cast<std::uint32_t>(side->links.size()))});
+        }
       }
     }
     is_indexed_ = true;
+  }
+  void list_bits(Side& side) const {
+    for (std::uint32_t k = 0; k < pairs_.size(); ++k)
+      each_leaf(side.of(pairs_[k]).leaves, [&](std::size_t leaf) { side.bits[leaf].push_back(k); });
+    side.has_bits = true;
   }
   template <class Visit>
   static void each_leaf(std::uint64_t leaves, const Visit& visit) {
     for (; leaves != 0; leaves &= leaves - 1) visit(static_cast<std::size_t>(std::countr_zero(leaves)));
   }
+  // The leaves of a value and those of their pieces that stand in it, each once, in leaves_. False where they are many.
+  [[nodiscard]] bool find_leaves(const Values& values, Value of) const {
+    leaves_.clear();
+    work_.assign(1, of);
+    for (int budget = kMostParts; !work_.empty(); --budget) {
+      if (budget == 0) return false;
+      const Value v = work_.back();
+      work_.pop_back();
+      if (v == kBottom || v == kTop) continue;
+      const Values::Node& n = values[v];
+      const bool is_piece = n.kind == ValueKind::Byte || n.kind == ValueKind::Bit;
+      if (is_piece || values.is_atom(v)) leaves_.push_back(v);
+      if (n.kind == ValueKind::Gate) work_.insert(work_.end(), {n.b, n.c});
+      else if (is_piece || n.kind == ValueKind::Seen) work_.push_back(n.a);
+      const auto parts = values.children(n);
+      work_.insert(work_.end(), parts.begin(), parts.end());
+    }
+    std::ranges::sort(leaves_);
+    leaves_.erase(std::ranges::unique(leaves_).begin(), leaves_.end());
+    return true;
+  }
+  // A leaf that each value which satisfies the name has; Bottom where none is seen.
+  [[nodiscard]] static Value asked_leaf(const Values& values, Value want) {
+    const Values::Node& n = values[want];
+    if (values.asked_leaves(want) == 0 || want == kTop || want == kBottom) return kBottom;
+    if (n.kind == ValueKind::Gate) {
+      const Value leaf = asked_leaf(values, n.b);
+      return leaf != kBottom ? leaf : asked_leaf(values, n.c);
+    }
+    if (n.kind == ValueKind::Byte || n.kind == ValueKind::Bit) return asked_leaf(values, n.a);
+    const auto parts = values.children(n);
+    if (parts.empty()) return values.is_atom(want) ? want : kBottom;
+    if (n.kind == ValueKind::OneOf && parts.size() > 1) return kBottom;
+    for (const Value part : parts)
+      if (const Value leaf = asked_leaf(values, part); leaf != kBottom) return leaf;
+    return kBottom;
+  }
   // The positions of the pairs that may satisfy `want` on this side, ascending, in found_. False where nearly all may.
-  [[nodiscard]] bool find_members(const Values& values, const Side& side, Value want, const Wanted& wanted) const {
-    if (wanted.one_of == ~std::uint64_t{0}) return false;
+  //   in_part, is_within   as of each()
+  [[nodiscard]] bool find_members(const Values& values, Side& side, Value want, const Wanted& wanted, bool in_part,
+                                  bool is_within) const {
+    if (want == kTop || values.is_cut(want)) return false;
     if (!is_indexed_) make_index(values);
     const Values::Node& n = values[want];
     const std::span<const Value> members = n.kind == ValueKind::OneOf ? values.children(n) : std::span<const Value>(&want, 1);
-    const bool are_apart = std::ranges::all_of(members, [&](Value v) { return values.is_told_apart(v); });
-    const auto add = [&](const std::vector<std::uint32_t>& list) { found_.insert(found_.end(), list.begin(), list.end()); };
     found_.clear();
-    if (are_apart)
-      for (const Value v : members)
-        for (std::uint32_t k = v < side.first.size() ? side.first[v] : kNone; k != kNone; k = side.next[k]) found_.push_back(k);
-    else each_leaf(wanted.one_of, [&](std::size_t leaf) { add(side.apart[leaf]); });
-    each_leaf(wanted.one_of, [&](std::size_t leaf) { add(side.others[leaf]); });
-    add(side.others[64]);
+    const auto add_all = [&](Value v) {
+      for (std::uint32_t k = v < side.first.size() ? side.first[v] : kNone; k != kNone; k = side.links[k].next)
+        found_.push_back(side.links[k].pair);
+    };
+    const Value asked = in_part && values.has_words(want) ? kBottom : asked_leaf(values, want);
+    if (std::ranges::all_of(members, [&](Value v) { return values.is_told_apart(v); })) {
+      std::ranges::for_each(members, add_all);
+    } else if (asked != kBottom) {
+      add_all(asked);
+    } else if (wanted.one_of == ~std::uint64_t{0}) {
+      return false;
+    } else if ((is_within || !in_part) && find_leaves(values, want)) {
+      std::ranges::for_each(leaves_, add_all);
+    } else {
+      if (!side.has_bits) list_bits(side);
+      each_leaf(wanted.one_of,
+                [&](std::size_t leaf) { found_.insert(found_.end(), side.bits[leaf].begin(), side.bits[leaf].end()); });
+    }
+    found_.insert(found_.end(), side.cut.begin(), side.cut.end());
     std::ranges::sort(found_);
     found_.erase(std::ranges::unique(found_).begin(), found_.end());
     return true;
   }
+  static constexpr int kMostParts = 256;  // of a value, that are looked at for leaves
 
   std::vector<Pair> pairs_;
   mutable int num_searches_ = 0;
   mutable bool is_indexed_ = false;
   mutable Side left_{&Pair::a}, right_{&Pair::b};
   mutable std::vector<std::uint32_t> found_;
+  mutable std::vector<Value> leaves_, work_;
 };
 
 }  // namespace regduel::oracles::symbolic

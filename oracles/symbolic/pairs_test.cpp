@@ -20,7 +20,7 @@ using Pair = std::pair<Value, Value>;
 struct PairListTest : ::testing::Test {
   std::vector<Pair> found(Value want_a, Value want_b, bool in_part = false) const {
     std::vector<Pair> result;
-    list.each(values, want_a, want_b, in_part, [&](Value a, Value b) { result.emplace_back(a, b); });
+    list.each(values, want_a, want_b, in_part, false, [&](Value a, Value b) { result.emplace_back(a, b); });
     std::ranges::sort(result);
     result.erase(std::unique(result.begin(), result.end()), result.end());
     return result;

@@ -48,10 +48,13 @@ Value Write::only_where_done(Value v) const {
 
 namespace {
 
-// action(cell) for each location that the step writes.
+// action(cell, bytes) for each location that the step writes, with a bit for each byte of it.
 void each_written(const Plan& plan, const Step& s, const auto& action) {
   const auto all_of = [&](const Place& p) {
-    for (std::uint32_t k = 0; k < p.cells(); ++k) action(p.cell + k);
+    for (std::uint32_t k = 0; k < p.cells(); ++k) {
+      const std::uint32_t begin = k == 0 ? p.offset : 0, end = std::min(p.offset + p.size - k * p.step, p.step);
+      action(p.cell + k, (1U << end) - (1U << begin));
+    }
   };
   const auto ops = plan.operands_of(s);
   switch (s.kind) {
@@ -87,25 +90,28 @@ class Finder final : public symbolic::Observer {
 
   void at_head(std::uint32_t block, State& state) override {
     for (const std::uint32_t l : plan_.live_locations[block])
-      if (is_uniform_location(plan_, l)) look_at(l, state, nullptr, found.at_heads[block]);
+      if (is_uniform_location(plan_, l)) look_at(l, kAllBytes, state, nullptr, found.at_heads[block]);
   }
   void before_step(std::uint32_t step, State& state) override { write_.before(step, state); }
   void after_step(std::uint32_t step, State& state) override {
     if (write_.is_first_half(step)) return;
     names_by_ = &plan_.steps[step];
-    each_written(plan_, write_.step(), [&](std::uint32_t l) {
-      if (is_uniform_location(plan_, l)) look_at(l, state, &write_, found.behind_steps[step]);
+    each_written(plan_, write_.step(), [&](std::uint32_t l, unsigned bytes) {
+      if (is_uniform_location(plan_, l)) look_at(l, bytes, state, &write_, found.behind_steps[step]);
     });
   }
   void on_edge(std::uint32_t, State&) override {}
 
  private:
-  void look_at(std::uint32_t l, const State& state, const Write* write, std::vector<Damage>& damages) {
+  static constexpr unsigned kAllBytes = 0xF;
+
+  void look_at(std::uint32_t l, unsigned written, const State& state, const Write* write, std::vector<Damage>& damages) {
     const Value held = state.locations[l];
     if (held == kBottom) return;
     if (plan_.is_byte_location[l] != 0) return look_at_byte(l, 0, held, state, write, damages);
     const std::array<Value, 4> bytes = values_.bytes(held);
-    for (std::uint8_t i = 0; i < 4; ++i) look_at_byte(l, i, bytes[i], state, write, damages);
+    for (std::uint8_t i = 0; i < 4; ++i)
+      if ((written >> i & 1) != 0) look_at_byte(l, i, bytes[i], state, write, damages);
   }
   void look_at_byte(std::uint32_t l, std::uint8_t i, Value held, const State& state, const Write* write,
                     std::vector<Damage>& damages) {

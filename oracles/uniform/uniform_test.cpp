@@ -159,6 +159,31 @@ TEST(Uniform, AGuardedCopyOfWhatIsUndefinedKeepsWhatTheGuardLeaves) {
                              "    #4 @!%7 use %1 !write   | @!P0 use R6 !write\n", ""));
 }
 
+// A write of some bytes leaves the others as they are.
+TEST(Uniform, BytesUnderComplementaryGuardsAreToldApart) {
+  const std::string body = R"(
+    #0 %7 = p             | P0 = p
+    #1 %4 = a             | UR0 = a
+    #2 %5 = b             | UR1 = b
+    #3 %0 = copy %4       | copy !deleted
+    +10                   | spill UR0, slot 0
+    +11                   | UR2 = copy UR1
+    +12                   | @P0 UR2.lo = refill slot 0
+    +13                   | @P0 UR2.hi = refill slot 0+2
+    +14                   | @!P0 UR2.hi = refill slot 0+2
+    +15                   | @!P0 UR2.lo = refill slot 0
+    +16                   | R0 = copy UR2
+    #4 use %0, %5 !write  | use R0, UR1 !write
+    #5 exit
+)";
+  expect_right(body);
+  // Where the guard does not hold UR2 keeps nothing, since other threads write it.
+  const std::string kept = testing::edit(testing::edit(body, "    +14                   | @!P0 UR2.hi = refill slot 0+2\n", ""),
+                                         "    +15                   | @!P0 UR2.lo = refill slot 0\n", "");
+  expect_wrong(testing::edit(testing::edit(kept, "copy %4", "copy %5"), "#4 use %0, %5 !write  | use R0, UR1",
+                             "#4 @!%7 use %0 !write | @!P0 use R0"));
+}
+
 // What is undefined in the first lap alone destroys nothing.
 TEST(Uniform, AnOldValueThatTheFirstLapLacks) {
   expect_right(R"(
