@@ -295,7 +295,8 @@ ir::Function device(const std::string& name, const std::string& body) {
 TEST(CallLists, HaveWhatACalleeMayWriteByItsDeclarations) {
   const ir::Target* const target = ir::find_target("sm_90");
   const auto written = [&](const std::string& body) { return may_write(device("g", body), *target); };
-  const ir::PReg r0 = {ir::RegFile::R, 1, 0}, r24 = {ir::RegFile::R, 1, 24}, p0 = {ir::RegFile::P, 1, 0}, b0 = {ir::RegFile::B, 1, 0};
+  const ir::PReg r0 = {ir::RegFile::R, 1, 0}, r24 = {ir::RegFile::R, 1, 24}, p0 = {ir::RegFile::P, 1, 0},
+                 b0 = {ir::RegFile::B, 1, 0};
   const auto plain = written("  block b0\n    #0 ret\n");
   EXPECT_THAT(plain, Contains(r0));
   EXPECT_THAT(plain, Not(Contains(r24))) << "which is preserved";
@@ -322,8 +323,7 @@ TEST(CallLists, NeedNoArchitecturalRegister) {
 
 TEST(CallsInside, AreThoseOfFunctionsOfTheFile) {
   const ir::Target* const target = ir::find_target("sm_90");
-  const ir::Function k = device("k", "  block b0\n    #0 call \"g\"\n    #1 ret\n"),
-                     g = device("g", "  block b0\n    #0 ret\n");
+  const ir::Function k = device("k", "  block b0\n    #0 call \"g\"\n    #1 ret\n"), g = device("g", "  block b0\n    #0 ret\n");
   EXPECT_TRUE(has_calls_inside(std::vector<FunctionOfFile>{{&k, nullptr, target}, {&g, nullptr, target}}));
   EXPECT_FALSE(has_calls_inside(std::vector<FunctionOfFile>{{&k, nullptr, target}}));
 }

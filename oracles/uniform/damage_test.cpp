@@ -87,29 +87,27 @@ TEST(Damage, AGuardedCopyTakesTheRegisterOnBothSides) {
 )");
 }
 
-// Many names ask for one part of a content, and the one that is read for another: it is chosen before the others are tried.
+// Nine names ask for one part of a content, and behind them the one that is read for another: it is chosen before all are tried.
 TEST(Damage, OfManyNamesTheOneThatIsReadIsChosenSoon) {
-  std::string vregs;
+  std::string vregs, copies;
   for (int k = 0; k < 10; ++k) vregs += fmt::format("  vreg %{} UR b32\n", k);
-  const auto pair = [&](int read) {
-    // All but the one that is read are defined where %10 is false.
-    std::string text = vregs + "  vreg %10 P pred\n  vreg %11 R b32\n  block b0\n    #0 %10 = a | P0 = a\n";
-    const int first = read == 0 ? 1 : 0;
-    text += fmt::format("    #1 @!%10 %{} = b | @!P0 UR0 = b\n    #2 @%10 %{} = c | @P0 UR1 = c\n", first, read);
-    for (int k = 0; k < 10; ++k)
-      if (k != first && k != read) text += fmt::format("    #{} %{} = copy %{} | copy !deleted\n", 20 + k, k, first);
-    return testing::Pair(testing::side_by_side(text + fmt::format(R"(
+  for (int k = 1; k < 9; ++k) copies += fmt::format("    #{} %{} = copy %0 | copy !deleted\n", 10 + k, k);
+  testing::expect_pass(uniform_judge(), testing::Pair(testing::side_by_side(vregs + R"(
+  vreg %10 P pred
+  vreg %11 R b32
+  block b0
+    #0 %10 = a              | P0 = a
+    #1 @!%10 %0 = b         | @!P0 UR0 = b
+)" + copies + R"(
+    #2 @%10 %9 = c          | @P0 UR1 = c
+    #3 %11 = copy %9        | copy !deleted
     +40                     | R0 = copy UR0
     +41                     | @P0 R0 = copy UR1
     +42                     | UR2 = copy R0
     +43                     | R1 = copy UR2
-    #49 %11 = copy %{}      | copy !deleted
-    #50 use %11 !write      | use R1 !write
-    #51 exit
-)",
-                                                                  read)));
-  };
-  for (const int read : {0, 1, 9}) testing::expect_pass(uniform_judge(), pair(read));
+    #4 use %11 !write       | use R1 !write
+    #5 exit
+)")));
 }
 
 }  // namespace

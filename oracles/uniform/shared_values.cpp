@@ -154,26 +154,16 @@ bool SharedValues::is_shared_leaf(Value v) const {
 
 bool SharedValues::decide(Value v) {
   if (is_shared_leaf(v)) return true;
-  const Values::Node n = values_[v];
-  switch (n.kind) {
-    case ValueKind::Byte:
-    case ValueKind::Bit: return n.kind == ValueKind::Bit ? is_shared(n.a) : is_shared_leaf(n.a);
-    case ValueKind::Seen: return is_shared(n.a);
-    case ValueKind::Word:
-    case ValueKind::Packed:
-    case ValueKind::OneOf: {
-      const auto kids = values_.children(n);
-      const std::vector<Value> parts(kids.begin(), kids.end());
-      return std::ranges::all_of(parts, [&](Value part) { return is_shared(part); });
-    }
-    case ValueKind::Gate: {
-      const auto is_open = [](Value x) { return x == kTop || x == kBottom; };
-      if (is_open(n.b) || is_open(n.c)) return is_shared(n.b) && is_shared(n.c);
-      return is_shared(n.a) && is_shared(n.b) && is_shared(n.c);
-    }
-    default: break;
+  const Values::Node n = values_[v];  // a copy: the values grow meanwhile
+  if (n.kind == ValueKind::Byte) return is_shared_leaf(n.a);
+  if (n.kind == ValueKind::Bit || n.kind == ValueKind::Seen) return is_shared(n.a);
+  if (n.kind == ValueKind::Gate) {
+    const auto is_open = [](Value x) { return x == kTop || x == kBottom; };
+    return (is_open(n.b) || is_open(n.c) || is_shared(n.a)) && is_shared(n.b) && is_shared(n.c);
   }
-  return false;
+  const auto kids = values_.children(n);
+  const std::vector<Value> parts(kids.begin(), kids.end());
+  return !parts.empty() && std::ranges::all_of(parts, [&](Value part) { return is_shared(part); });
 }
 
 bool SharedValues::has_number_of_block(Value v, std::uint32_t block) const {

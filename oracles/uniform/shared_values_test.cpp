@@ -249,5 +249,22 @@ TEST(SharedValues, AGuardedValueIsSharedAsAWhole) {
   expect_wrong(edit(body, "use R0, P0", "use R0, P2"));
 }
 
+// Two values change places under 40 guards: as trees their values have 2^40 leaves.
+TEST(SharedValues, AValueWithManyGuardsIsLookedAtOnce) {
+  std::string body = R"(
+    #0 %4, %5 = a        | UR0, UR1 = a
+    #1 %0, %1 = copy %4, %5 | R0, R1 = copy UR0, UR1
+)";
+  for (int k = 0; k < 40; ++k)
+    body += fmt::format("    #{} %8 = p | UP0 = p\n    #{} @%8 %0, %1 = copy %1, %0 | @UP0 R0, R1 = copy R1, R0\n", 2 * k + 2,
+                        2 * k + 3);
+  expect_right(body + R"(
+    +100                 | UR3 = copy R0
+    +101                 | R2 = copy UR3
+    #90 use %0 !write    | use R2 !write
+    #91 exit
+)");
+}
+
 }  // namespace
 }  // namespace regduel::oracles
