@@ -228,6 +228,7 @@ class Moving {
     if (!settings_.constants || !op.is_vreg() || op.part != ir::Part() || op.is_negated()) return std::nullopt;
     const VRegId root = op.vreg();
     if (f_.vreg(root).alias.is_valid() || f_.vreg(root).file() != ir::RegFile::R) return std::nullopt;
+    if (f_.vreg(root).width > 32 && f_.vreg(root).width != 64) return std::nullopt;
     const std::uint32_t def = values_.def_of(root);
     if (def == Values::kNone) return std::nullopt;
     const Inst& i = f_.insts[def];
