@@ -40,6 +40,13 @@ class SharedRoots {
       : f_(f), sm_(sm), cfg_(cfg), divergence_(divergence), is_shared_(f.vregs.size(), 0), may_(f.vregs.size(), 0) {
     for (const Inst& i : f.insts)
       for (const Operand& op : ir::defs_of(f.operands_of(i))) may_[f.root(op.vreg()).index()] = 1;
+    // A tie holds two operands in one register, so a copy with one is no copy from file to file.
+    for (const Inst& i : f.insts)
+      for (const Operand& op : ir::defs_of(f.operands_of(i)))
+        if (op.is_tied()) {
+          may_[f.root(op.vreg()).index()] = 0;
+          may_[f.root(f.operands_of(i)[op.tied].vreg()).index()] = 0;
+        }
     for (const Operand& op : f.operands)
       if (op.is_vreg() && (!op.part.is_whole() || f.vreg(op.vreg()).alias.is_valid() || op.fixed().is_valid()))
         may_[f.root(op.vreg()).index()] = 0;

@@ -175,6 +175,16 @@ TEST(Uniform, ATupleIsNoNumber) {
   EXPECT_THAT(text, HasSubstr("#1 %1 = max.f32 %7"));
 }
 
+TEST(Uniform, ATiedCopyStaysInOneFile) {
+  const std::string text = moved(R"(  block b0
+    #0 %1 = mov.u32 "%ctaid.x"
+    #1 %2{tied 1} = copy %1
+    #2 st.shared.u32 %1, %2 !write
+    #3 exit
+)");
+  EXPECT_THAT(text, HasSubstr("#1 %2{tied 1} = copy %1"));
+}
+
 TEST(Uniform, AFixedRegisterIsOneOfTheThreads) {
   const std::string text = moved(R"(  block b0
     #0 %1 = mov.u32 "%ctaid.x"
