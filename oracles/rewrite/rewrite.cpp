@@ -84,7 +84,7 @@ class Judgement {
       const std::uint32_t at = ids.find(a.id);
       if (at == IdIndex::kNone) continue;
       const Inst& b = before_.insts[at];
-      if (!rewrite::is_effect(before_, b) && (a.op != b.op || after_.mnemonic(a) != before_.mnemonic(b))) continue;
+      if (!rewrite::is_effect(before_, b) && (a.is_copy() || a.op != b.op || after_.mnemonic(a) != before_.mnemonic(b))) continue;
       if (a.op != b.op || after_.mnemonic(a) != before_.mnemonic(b) || a.flags != b.flags ||
           ir::defs_of(after_.operands_of(a)).size() != ir::defs_of(before_.operands_of(b)).size())
         out_.add("changed-instruction", a.id, -1,

@@ -109,6 +109,12 @@ TEST(Rewrite, AnInstructionThatKeepsItsNumberKeepsWhatItIs) {
   EXPECT_THAT(after_edit("#4 %3 = mul.lo.s32", "#4 %3{early} = mul.lo.s32"), testing::Contains("operand-constraint"));
 }
 
+TEST(Rewrite, TheNumberOfACopyThatWentIsFree) {
+  EXPECT_THAT(objections("  block b0\n    #0 %2 = ld 0 !read\n    #1 %3, %6 = copy %2, %2\n    #2 st %2 !write\n    #3 exit\n",
+                         "  block b0\n    #0 %2 = ld 0 !read\n    #1 %3 = copy %2\n    #2 st %3 !write\n    #3 exit\n"),
+              IsEmpty());
+}
+
 TEST(Rewrite, ConstantsAndParametersMayBeOperands) {
   constexpr std::string_view kBefore = R"(  block b0
     #0 %2 = ld.param.u32 "p", 4 !read !readonly !remat

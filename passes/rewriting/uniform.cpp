@@ -40,6 +40,13 @@ class SharedRoots {
       : f_(f), sm_(sm), cfg_(cfg), divergence_(divergence), is_shared_(f.vregs.size(), 0), may_(f.vregs.size(), 0) {
     for (const Inst& i : f.insts)
       for (const Operand& op : ir::defs_of(f.operands_of(i))) may_[f.root(op.vreg()).index()] = 1;
+    // A tie holds two operands in one register, so a copy with one is no copy from file to file.
+    for (const Inst& i : f.insts)
+      for (const Operand& op : ir::defs_of(f.operands_of(i)))
+        if (op.is_tied()) {
+          may_[f.root(op.vreg()).index()] = 0;
+          may_[f.root(f.operands_of(i)[op.tied].vreg()).index()] = 0;
+        }
     for (const Operand& op : f.operands)
       if (op.is_vreg() && (!op.part.is_whole() || f.vreg(op.vreg()).alias.is_valid() || op.fixed().is_valid()))
         may_[f.root(op.vreg()).index()] = 0;
@@ -228,6 +235,7 @@ class Moving {
     if (!settings_.constants || !op.is_vreg() || op.part != ir::Part() || op.is_negated()) return std::nullopt;
     const VRegId root = op.vreg();
     if (f_.vreg(root).alias.is_valid() || f_.vreg(root).file() != ir::RegFile::R) return std::nullopt;
+    if (f_.vreg(root).width > 32 && f_.vreg(root).width != 64) return std::nullopt;
     const std::uint32_t def = values_.def_of(root);
     if (def == Values::kNone) return std::nullopt;
     const Inst& i = f_.insts[def];

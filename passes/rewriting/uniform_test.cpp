@@ -164,6 +164,27 @@ TEST(Uniform, LoadsAtomicsAndGuardsVary) {
   EXPECT_THAT(text, HasSubstr("#1 %1 = ld.global.u32 %7")) << "an address may be in UR";
 }
 
+TEST(Uniform, ATupleIsNoNumber) {
+  const std::string text = moved(R"(  vreg %7 R b96
+  block b0
+    #0 %7 = const -22
+    #1 %1 = max.f32 %7
+    #2 st.shared.u32 16, %1 !write
+    #3 exit
+)");
+  EXPECT_THAT(text, HasSubstr("#1 %1 = max.f32 %7"));
+}
+
+TEST(Uniform, ATiedCopyStaysInOneFile) {
+  const std::string text = moved(R"(  block b0
+    #0 %1 = mov.u32 "%ctaid.x"
+    #1 %2{tied 1} = copy %1
+    #2 st.shared.u32 %1, %2 !write
+    #3 exit
+)");
+  EXPECT_THAT(text, HasSubstr("#1 %2{tied 1} = copy %1"));
+}
+
 TEST(Uniform, AFixedRegisterIsOneOfTheThreads) {
   const std::string text = moved(R"(  block b0
     #0 %1 = mov.u32 "%ctaid.x"
