@@ -72,12 +72,13 @@ TEST_F(LintTest, ARegisterIsNamedWithoutItsAttributes) {
   vreg %1 P pred
   block b0
     #0 @!%1 a
-    #1 st %0{=R4} !write
+    #1 st %0{=R4}, !%1 !write
     #2 exit
 )"),
-              ElementsAre("undefined-guard@0", "undefined-read@1"));
+              ElementsAre("undefined-guard@0", "undefined-read@1", "undefined-read@1"));
   EXPECT_THAT(findings[0].message, HasSubstr("the guard %1 a value"));
   EXPECT_THAT(findings[1].message, HasSubstr("gives %0 a value"));
+  EXPECT_THAT(findings[2].message, HasSubstr("gives %1 a value"));
 }
 
 // What one path writes is no oddity, and so is what comes around a loop.
