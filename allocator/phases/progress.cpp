@@ -58,7 +58,7 @@ bool Progress::spill(ir::VRegId v, std::int64_t round, const VictimRank& rank) {
   if (!(may_pack && packs.take(plan, v)) && !plan.spill(v)) return false;
   if (file == ir::RegFile::R) packs.forget_room();
   RunListener* const listener = run.instruments.listener;
-  if (listener != nullptr && listener->vreg() == v) listener->spilled(rank, round, costs_[v.index()]);
+  if (listener != nullptr && listener->vreg() == v) listener->spilled(rank, round, costs()[v.index()]);
   if (round > 1 && run.facts.is_large()) plan.reuse.barred_vregs[v.index()] = 1;
   return true;
 }
