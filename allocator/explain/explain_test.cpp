@@ -180,6 +180,45 @@ TEST(Explain, ASpilledVregSaysByWhomAndForHowMuch) {
   EXPECT_EQ(stores, all_stores);
 }
 
+// Where ranges of R are split, the predicates that have to go leave before the first round.
+TEST(Explain, APredicateThatLeavesBeforeTheFirstRoundSaysItsCost) {
+  const ir::Function f = program(R"(  vreg %0 P pred
+  vreg %1 P pred
+  vreg %2 P pred
+  vreg %3 R b32
+  vreg %4 R b32
+  vreg %5 R b32
+  vreg %6 R b32
+  vreg %7 R b32
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 %2 = c
+    #3 %3 = d
+    #4 %4 = d
+    #5 %5 = d
+    #6 %6 = d
+    #7 %7 = d
+    #8 st %3, %4 !write
+    #9 st %5, %6 !write
+    #10 @%0 st %3 !write
+    #11 @%1 st %4 !write
+    #12 @%2 st %5, %6 !write
+    #13 @%0 st %7, %3 !write
+    #14 st %3, %4 !write
+    #15 @%1 st %5, %6 !write
+    #16 exit
+)");
+  int spilled = 0;
+  for (int v = 0; v < 3; ++v) {
+    const Explanation e = explained(f, v, limits(4, 2));
+    if (e.spill.by == Spiller::None) continue;
+    ++spilled;
+    EXPECT_GT(e.spill.cost, 0);
+  }
+  EXPECT_GT(spilled, 0);
+}
+
 // Pressure fits, places do not: a pair finds no aligned place, and a vreg has to go.
 TEST(Explain, WhoGivesWayToOthersSaysToWhom) {
   const ir::Function f = program(
