@@ -28,7 +28,8 @@
 //
 // Proves: if no finding is made, and symbolic has none, each original read finds the value that the program before used there in
 // every thread of a warp, if what that program puts into its own uniform vregs is the same in all threads. It rests on the states of
-// symbolic. Out of sight: a value of an earlier lap of a loop that threads leave at different times.
+// symbolic. Out of sight: a value of an earlier lap of a loop that threads leave at different times; and behind a join, a value that
+// satisfies as a whole a shared name that one way leaves undefined, where a name that varies on that way holds it as well.
 //
 // Finding: uniform-register, at the operand of an original instruction (or the ret, or the remat) that reads what was not shared,
 // with the instruction that put it into the register. Tested by uniform_test.cpp and the tests of the other files of this folder.
