@@ -44,19 +44,11 @@ bool has_spill_code(const ir::Function& f, RegFile file) {
   });
 }
 
-// How many lower limits are tried. At least one if no live range was split because no point was over its budget: with a lower limit
-// some points are.
-std::int64_t num_lower_limits(const ProgramFacts& facts, const Result& found) {
-  const std::int64_t asked = facts.knobs[Knob::LowerLimits];
-  if (asked != 0 || !found.has_nothing_split || is_first_enough(facts) || facts.is_large()) return asked;
-  return 1;
-}
-
 // The first vregs to be placed decide what still fits, so now and then fewer registers make for less spill code. Of the limit and the
 // next lower ones, the result that moves the fewest weighted bytes stays.
 Result with_lower_limits(const ir::Limits& limits, const Run& run, Result best) {
   const int limit = run.budget.limit[ir::index(RegFile::R)];
-  const std::int64_t most_below = num_lower_limits(run.facts, best);
+  const std::int64_t most_below = run.facts.knobs[Knob::LowerLimits];
   for (int below = 1; below <= most_below && below < limit && has_spill_code(best.allocation->program, RegFile::R); ++below) {
     if (!run.instruments.may("lower-limit")) break;
     Result other = run_phases(run.facts, with_registers(limits, limit - below), run.instruments, false);

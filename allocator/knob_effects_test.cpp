@@ -319,7 +319,7 @@ const std::vector<Effect>& effects() {
        "#3 st R0 !write\n    +"},
       {Knob::MovingHomes, "0", {}, 4, kMovingHomes, "= copy R", "refill slot 0"},
       // No point is over budget, yet a greedy scan finds no place for both; with four registers only one of the two is spilled.
-      {Knob::LowerLimits, "-1", {kStill}, 5, kLowerLimits, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::LowerLimits, "1", {kStill}, 5, kLowerLimits, "refill slot 1", "ld 1\n    #2 st"},
   };
   return kEffects;
 }

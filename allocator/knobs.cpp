@@ -138,10 +138,9 @@ constexpr Row kTable[kNumKnobs] = {
      "where registers spill and not every vreg finds one register for its whole live range, vregs move from register to register; "
      "without it, some of them spill; not in files that the threads of a warp share",
      kFatPoint},
-    {Knob::LowerLimits, "FatPointLowerLimits", -1, KnobType::Int, 0, -1, 8, "ours",
+    {Knob::LowerLimits, "FatPointLowerLimits", -1, KnobType::Int, 0, 0, 8, "ours",
      "where registers spill, so many lower limits are tried as well, and what moves the fewest weighted bytes stays: less spill "
-     "code, and less often more of it with more registers; each takes as long as the first. 0: one where no point is over its "
-     "budget and yet something is spilled; -1: not even there",
+     "code, and less often more of it with more registers; each takes as long as the first",
      kFatPoint},
 };
 
@@ -203,7 +202,6 @@ ir::KnobInfo info(const Row& row, Owner owner) {
         value >= row.low && value <= row.high && std::ranges::find(told.samples, text) == told.samples.end())
       told.samples.push_back(text);
   // Each further limit is one more allocation of the same kind, so larger values are not worth trying.
-  if (row.knob == Knob::LowerLimits) told.samples = {"-1", "0", "1"};
   return told;
 }
 

@@ -56,22 +56,5 @@ TEST(LowerLimits, MoveFewerBytesAndHoldWhatFewerRegistersAchieve) {
   EXPECT_EQ(upturns_with, 0);
 }
 
-// Predicates that go to file R bring it over its budget, where no live range is split any more.
-TEST(LowerLimits, OneIsTriedWhereNothingIsOverBudget) {
-  const ir::Target& target = ir::default_target();
-  for (const auto& [seed, registers] : {std::pair{50, 32}, {66, 31}, {84, 27}, {130, 46}}) {
-    SCOPED_TRACE(fmt::format("seed {}, {} registers", seed, registers));
-    generate::GeneratorOptions options;
-    options.profile = generate::Profile::Guarded;
-    options.seed = static_cast<std::uint64_t>(seed);
-    const ir::Function program = generate::generate(options);
-    const auto bytes = [&](int limit, int lower_limits) {
-      return weighted_bytes(program, target, ir::Limits::of(target, limit), lower_limits);
-    };
-    EXPECT_LT(2 * bytes(registers, 0), bytes(registers, -1));
-    EXPECT_EQ(bytes(registers, 0), bytes(registers - 1, -1));
-  }
-}
-
 }  // namespace
 }  // namespace regduel::properties

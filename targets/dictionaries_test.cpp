@@ -176,8 +176,8 @@ std::string cli_args() {
   d.add("commands", words_in(commands, {R"re(REGDUEL_COMMAND\((\w+), ")re"}));
   d.add("options", words_in(commands, {R"re(a\.(?:option|flag)\(\s*"(-[\w-]+))re", R"re(a\.(?:option|flag)\(\s*"[^"]*,(-[\w-]+))re",
                                        R"re(set_version_flag\(\s*"(--[\w-]+))re"}));
-  d.add("allocators",
-        {"fatpoint", "briggs", "classic", "cicc", "exact", "chaitin-briggs", "irc", "pbqp", "linear-scan", "chordal"});
+  d.add("allocators", {"fatpoint", "briggs", "classic", "cicc", "exact", "exact-split", "chaitin-briggs", "irc", "pbqp",
+                       "linear-scan", "chordal"});
   d.add("values",
         {"--help", "--",   "R=16",  "P=7", "24,32,64,255", "sm_90",      "90", "0", "1", "-1", "18446744073709551616", "1e9",
          "nan",    "true", "false", "-",   "60s",          "corpus/ptx", "%0", "=", ",", "\n"});

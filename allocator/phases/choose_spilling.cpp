@@ -52,7 +52,6 @@ Result choose_spilling(Progress& progress, SpillPhase& rounds) {
   rounds.find_first_victims();
   const bool may_split = run.facts.knobs[Knob::SplitLiveRanges] != 0 && run.instruments.may("split-live-ranges");
   auto program = may_split ? split_program(run, progress.plan, rounds.scarce_files()) : std::nullopt;
-  const bool has_nothing_split = may_split && !program;
   if (REGDUEL_PLANTED("fatpoint-loss-memory-too-soon")) return run_fallback(progress, rounds);
   if (program) {
     const std::int64_t whole = rounds.moves_of_victims(false), in_pieces = program->moves + rounds.moves_of_victims(true);
@@ -65,9 +64,7 @@ Result choose_spilling(Progress& progress, SpillPhase& rounds) {
     }
   }
   const auto placed = rounds.run_rounds();
-  Result result = placed ? emit_spilled(progress, *placed) : run_fallback(progress, rounds);
-  result.has_nothing_split = has_nothing_split;
-  return result;
+  return placed ? emit_spilled(progress, *placed) : run_fallback(progress, rounds);
 }
 
 }  // namespace regduel::allocator

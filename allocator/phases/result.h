@@ -22,9 +22,8 @@ struct SpillCost {
 
 struct Result {
   std::expected<ir::Allocation, ir::AllocFailure> allocation;
-  SpillCost cost = {};             // of an allocation with spill code
-  bool has_nothing_split = false;  // spilled though no point was over its budget where a live range could have been split
-  int registers = 0;               // the limit of file R under which it was made, if that is a lower one; else 0
+  SpillCost cost = {};  // of an allocation with spill code
+  int registers = 0;    // the limit of file R under which it was made, if that is a lower one; else 0
 };
 
 // Emits the planned program of `progress` with these homes.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "allocator/assign/banks.h"
 #include "allocator/instruction/items.h"
 #include "allocator/program/names.h"
 #include "allocator/spill/cost.h"
@@ -80,7 +81,10 @@ class FileWalk {
       : a_(a), round_(a.round()), f_(a.round().lowered.f), live_(a.round().live), intervals_(intervals), cfg_(cfg),
         frequency_(frequency), unit_of_(unit_of), arrangement_(intervals.room), unit_(f_.vregs.size(), kNowhere), last_(unit_),
         wanted_(unit_), end_(f_.vregs.size()), lost_(f_.vregs.size(), 0), ending_(2 * std::size_t{live_.num_numbered()} + 3),
-        then_ending_(f_.vregs.size()), ends_before_(std::move(ends)), heads_(f_.blocks.size()), ends_(f_.blocks.size()) {}
+        then_ending_(f_.vregs.size()), ends_before_(std::move(ends)), heads_(f_.blocks.size()), ends_(f_.blocks.size()),
+        banks_(a.file() == ir::RegFile::R ? round_.banks : nullptr) {
+    if (banks_ != nullptr) homes_.assign(f_.vregs.size(), kNowhere);
+  }
 
   Walk run() {
     for (const BlockId b : cfg_.reverse_postorder()) {
@@ -117,6 +121,7 @@ class FileWalk {
   void put(VRegId v, int unit) {
     const int end = unit + f_.vreg(v).units();
     unit_[v.index()] = last_[v.index()] = static_cast<std::int16_t>(unit);
+    if (banks_ != nullptr) homes_[v.index()] = unit;
     for (int u = unit; u < end; ++u) occupant_[static_cast<std::size_t>(u)] = v;
     taken_.set_range(unit, end);
     used_.set_range(unit, end);
@@ -154,7 +159,8 @@ class FileWalk {
   }
   // A position for a vreg during an interval. Positions come last that it would have to leave before it ends, those that it would have
   // to leave soon behind the others. The first of the rest:
-  // the one that it had before; that of a partner of a copy; one that leaves tuples whole.
+  // the one that it had before; that of a partner of a copy; with banks, one in use before and in no bank of a source that is read
+  // with it; one that leaves tuples whole.
   [[nodiscard]] int choose(VRegId v, const UnitSet& taken, const Interval& interval) const {
     const Geometry g = shape(v);
     const UnitSet free = intervals_.room.usable - taken;
@@ -176,6 +182,11 @@ class FileWalk {
         if (at >= 0 && at < ir::kMaxUnits && positions.has(at)) most = c.weight, best = at;
       }
       if (best != kNowhere) return best;
+    }
+    if (banks_ != nullptr && banks_->concerns(v)) {
+      const std::uint64_t taken_banks = banks_->taken_banks(v, homes_);
+      for (int u = positions.first(); u >= 0; u = positions.next(u + 1))
+        if ((taken_banks >> round_.target.bank(u) & 1) == 0 && used_.has_any(u, ir::kMaxUnits)) return u;
     }
     if (a_.has_callee_saved())
       if (const int u = tightest(good - (a_.callee_saved() - used_), g, intervals_.room); u >= 0) return u;
@@ -465,6 +476,8 @@ class FileWalk {
   BlockId block_, walked_last_;
   std::vector<VRegId> here_;
   bool moves_at_ends_of_loops_ = false, is_stuck_ = false;
+  const BankPairs* const banks_;  // null where banks do not count
+  std::vector<int> homes_;        // by vreg, with banks: where it stood last
   Walk result_;
 };
 
