@@ -62,8 +62,10 @@ bool may_be_our_end(const Failed& failed) {
   return std::ranges::any_of(failed.objections, [](const Objection& o) {
     const std::string& s = o.failure.signature;
     return s.starts_with("harness/") &&
-           std::ranges::any_of(std::array{"SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"},
-                               [&](const char* how) { return s.contains(std::string("crash-") + how); });
+           std::ranges::any_of(std::array{"SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"}, [&](const char* how) {
+             return s.contains(std::string("crash-") + how) ||
+                    o.message.contains(std::string("ended with ") + how);  // before its hello
+           });
   });
 }
 
