@@ -2,6 +2,8 @@
 
 #include "oracles/calls/calls.h"
 
+#include <fmt/format.h>
+
 #include "oracles/testing.h"
 
 namespace regduel::oracles {
