@@ -241,6 +241,37 @@ TEST(Origins, SeveralGuardsLeaveItUndecided) {
   EXPECT_EQ(code_of(guarded, after("    #5 @P0 st R3\n")), kUnclear);
 }
 
+// Nobody knows whether #1 happens, so %0 may hold anything behind it.
+TEST(Origins, UnderAGuardThatNothingDefinesADefIsUndefined) {
+  const std::string body = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 P pred
+  block b0
+    #2 %1 = ld.b !read
+    #0 %0 = ld.a !read
+    #1 @%2 %0 = ld.c !read
+    #3 st %0 !write
+    #4 exit
+)";
+  const ir::Function before = parse_function("func @f kernel target sm_90 threads 256" + body);
+  const ir::Function defined = parse_function("func @f kernel target sm_90 threads 256" + edit(body, "#2 %1 =", "#2 %1, %2 ="));
+  const std::string after = R"(
+func @f kernel target sm_90 threads 256 allocated
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 P pred
+  block b0
+    #2 R1 = ld.b !read
+    #0 R0 = ld.a !read
+    #1 @P0 R0 = ld.c !read
+    #3 st R1 !write
+    #4 exit
+)";
+  EXPECT_LE(code_of(before, parse_function(after)), 0);
+  EXPECT_EQ(code_of(defined, parse_function(edit(after, "#2 R1 =", "#2 R1, P0 ="))), 6);
+}
+
 TEST(Origins, RefillThatDeliversUnderSeveralGuardsIsUndecided) {
   const std::string defs = "  block b0\n    #0 D = ld.a !read\n    #1 E = ld.b !read\n    #2 P = p\n";
   const auto with = [](std::string text, const std::string& d, const std::string& e, const std::string& p) {
