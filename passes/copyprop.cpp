@@ -9,6 +9,7 @@
 
 #include "base/grouped.h"
 #include "ir/cfg.h"
+#include "passes/unread.h"
 
 namespace regduel::passes {
 namespace {
@@ -241,49 +242,9 @@ class Propagation {
                return op.is_vreg() && (!op.writes() || !out_.vreg(out_.root(op.vreg())).is_architectural());
              });
     };
-    Grouped<std::uint32_t> writers(out_.vregs.size(), [&](auto add) {
-      for (std::uint32_t n = 0; n < out_.insts.size(); ++n)
-        for (const Operand& op : ir::defs_of(out_.operands_of(out_.insts[n])))
-          if (is_candidate(out_.insts[n])) add(out_.root(op.vreg()).index(), n);
-    });
-    std::vector<char> is_kept(out_.insts.size(), 0), is_read(out_.vregs.size(), 0);
-    std::vector<std::uint32_t> work;
-    const auto keep = [&](std::uint32_t n) {
-      if (is_kept[n] != 0) return;
-      is_kept[n] = 1;
-      work.push_back(n);
-    };
-    for (std::uint32_t n = 0; n < out_.insts.size(); ++n)
-      if (!is_candidate(out_.insts[n])) keep(n);
-    const auto spread = [&] {
-      while (!work.empty()) {
-        const std::uint32_t n = work.back();
-        work.pop_back();
-        for (const Operand& op : out_.operands_of(out_.insts[n])) {
-          // A def of a part and a guarded def keep other bytes of their root. These bytes matter only if the root is read.
-          if (!op.is_vreg() || !op.reads()) continue;
-          char& read = is_read[out_.root(op.vreg()).index()];
-          if (read != 0) continue;
-          read = 1;
-          for (const std::uint32_t w : writers[out_.root(op.vreg()).index()]) keep(w);
-        }
-      }
-    };
-    spread();
-    // Copies that the fuel does not pay for stay.
-    for (std::uint32_t n = 0; n < out_.insts.size() && fuel_ != nullptr; ++n)
-      if (is_kept[n] == 0 && !ir::may(fuel_, "leave-out-dead-copy")) {
-        keep(n);
-        spread();
-      }
-    Function result = out_.clone_header();
-    for (const ir::Block& b : out_.blocks) {
-      result.begin_block(b);
-      for (const Inst& i : out_.insts_of(b))
-        if (is_kept[static_cast<std::size_t>(&i - out_.insts.data())] != 0)
-          result.append(i, out_.operands_of(i), out_.targets_of(i));
-    }
-    return result;
+    std::vector<char> stays(out_.insts.size(), 0);
+    for (std::size_t n = 0; n < out_.insts.size(); ++n) stays[n] = is_candidate(out_.insts[n]) ? 0 : 1;
+    return without_unread(out_, stays, fuel_, "leave-out-dead-copy");
   }
 
   const Function& f_;

@@ -13,6 +13,7 @@
 #include "passes/rewriting/draft.h"
 #include "passes/rewriting/mobility.h"
 #include "passes/rewriting/values.h"
+#include "passes/unread.h"
 
 namespace regduel::passes {
 namespace {
@@ -217,48 +218,16 @@ class Clean final : public Pass {
 }  // namespace
 
 Function without_dead_code(const Function& f, ir::Fuel* fuel) {
-  const Grouped<std::uint32_t> writers(f.vregs.size(), [&](auto add) {
-    for (std::uint32_t n = 0; n < f.insts.size(); ++n)
-      for (const Operand& op : ir::defs_of(f.operands_of(f.insts[n]))) add(f.root(op.vreg()).index(), n);
-  });
-  std::vector<char> is_kept(f.insts.size(), 0), is_read(f.vregs.size(), 0);
-  std::vector<std::uint32_t> work;
-  const auto keep = [&](std::uint32_t n) {
-    if (std::exchange(is_kept[n], char{1}) == 0) work.push_back(n);
-  };
-  const auto spread = [&] {
-    while (!work.empty()) {
-      const Inst& i = f.insts[work.back()];
-      work.pop_back();
-      for (const Operand& op : f.operands_of(i)) {
-        if (!op.is_vreg() || !op.reads()) continue;
-        const std::size_t root = f.root(op.vreg()).index();
-        if (std::exchange(is_read[root], char{1}) != 0) continue;
-        for (const std::uint32_t w : writers[root]) keep(w);
-      }
-    }
-  };
   const auto writes_architectural = [&](std::span<const Operand> ops) {
     return std::ranges::any_of(ir::defs_of(ops), [&](const Operand& op) { return f.vreg(f.root(op.vreg())).is_architectural(); });
   };
-  for (std::uint32_t n = 0; n < f.insts.size(); ++n) {
+  std::vector<char> stays(f.insts.size(), 0);
+  for (std::size_t n = 0; n < f.insts.size(); ++n) {
     const auto ops = f.operands_of(f.insts[n]);
-    const bool stays = is_effect(f, f.insts[n], ops) || writes_architectural(ops);
-    if (stays && !(REGDUEL_PLANTED("clean-guarded-store-is-dead") && ir::is_guarded(ops) && f.insts[n].has(ir::kMemWrite))) keep(n);
+    if (REGDUEL_PLANTED("clean-guarded-store-is-dead") && ir::is_guarded(ops) && f.insts[n].has(ir::kMemWrite)) continue;
+    stays[n] = is_effect(f, f.insts[n], ops) || writes_architectural(ops) ? 1 : 0;
   }
-  spread();
-  for (std::uint32_t n = 0; n < f.insts.size() && fuel != nullptr; ++n)
-    if (is_kept[n] == 0 && !ir::may(fuel, "leave-out-dead-code")) {
-      keep(n);
-      spread();
-    }
-  Function result = f.clone_header();
-  for (const ir::Block& b : f.blocks) {
-    result.begin_block(b);
-    for (const Inst& i : f.insts_of(b))
-      if (is_kept[static_cast<std::size_t>(&i - f.insts.data())] != 0) result.append(i, f.operands_of(i), f.targets_of(i));
-  }
-  return result;
+  return without_unread(f, stays, fuel, "leave-out-dead-code");
 }
 
 const Pass& clean() {
