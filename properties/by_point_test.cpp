@@ -37,7 +37,9 @@ TEST(ByPoint, NobodyOfANarrowerClassCostsLess) {
     if (!answer) continue;
     ASSERT_EQ(bounds.size(), 1u);
     const bool is_proved = answer->notes.size() == 1 && answer->notes[0].ends_with("the least by point");
-    if (is_proved) EXPECT_EQ(d.bouts[0].measures.weighted_spill_bytes, bounds[0].at_least) << "seed " << seed;
+    if (is_proved) {
+      EXPECT_EQ(d.bouts[0].measures.weighted_spill_bytes, bounds[0].at_least) << "seed " << seed;
+    }
     proved += is_proved;
     for (const duel::Bout& b : d.bouts) {
       if (!b.program) continue;
