@@ -57,18 +57,21 @@ std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<c
   shared.add_heads();
   damages = find_damages(plan, sound, shared);
   if (damages.empty()) return Outcome{};
-  Failures without(plan);
-  for (const std::uint32_t b : plan.order) sound.walk(b, &without);
+  std::optional<Failures> without;
   Outcome outcome;
   bool has_others = true;
   for (int choices = 1; has_others; ++choices) {
-    Failures with(plan);
     Destroyer destroyer(plan, damages);
     FixedPoint spoilt(plan, most_tokens, &destroyer);
     if (!spoilt.settle()) return std::nullopt;
-    if (spoilt.state().has_violation())
-      for (const std::uint32_t b : plan.order) spoilt.walk(b, &with);
-    std::erase_if(with.found, [&](const auto& f) { return without.found.contains(f.first); });
+    if (!spoilt.state().has_violation()) return Outcome{};
+    Failures with(plan);
+    for (const std::uint32_t b : plan.order) spoilt.walk(b, &with);
+    if (!without) {
+      without.emplace(plan);
+      for (const std::uint32_t b : plan.order) sound.walk(b, &*without);
+    }
+    std::erase_if(with.found, [&](const auto& f) { return without->found.contains(f.first); });
     if (with.found.empty()) return Outcome{};
     std::vector<std::uint32_t> wanted;
     for (const auto& [place, violation] : with.found) wanted.push_back(violation.name);
