@@ -23,7 +23,7 @@ TEST(WaysOut, PassNothingThatTheWholeAnalysisRejects) {
     EXPECT_FALSE(passes && fails) << what << "\n" << ir::print(c.before) << ir::print(c.after);
     ++(fails ? wrong : right);
   };
-  for (std::uint64_t n = 0; n < 120; ++n) {
+  for (std::uint64_t n = 0; n < 500; ++n) {
     std::vector<FaultMiss> misses;
     const auto subject = draw_subject(2026, n, 1500, misses);
     if (!subject) continue;
@@ -35,13 +35,13 @@ TEST(WaysOut, PassNothingThatTheWholeAnalysisRejects) {
     compare(right_case, "no fault");
     const Site site({subject->c.program, after, subject->target, limits});
     for (const FaultOperator& op : fault_operators()) {
-      if (op.name.find("uniform") == std::string_view::npos && random.below(8) != 0) continue;
+      if (op.name.find("uniform") == std::string_view::npos && random.below(40) != 0) continue;
       if (const auto damaged = inject(op, site, random))
         compare({subject->c.program, damaged->program, subject->target, limits}, op.name);
     }
   }
-  EXPECT_GT(wrong, 100);
-  EXPECT_GT(right, 300);
+  EXPECT_GT(wrong, 10);
+  EXPECT_GT(right, 1000);
 }
 
 }  // namespace
