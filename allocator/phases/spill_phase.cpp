@@ -151,8 +151,8 @@ std::optional<Placed> SpillPhase::attempt_all() {
       Walk w = walk(attempts.allocator(), facts.cfg, facts.frequency, unit_of);
       progress_.run.instruments.line("file {}: round {}, {} moves, {} on edges, spills {}, pins {}", ir::name(file), round_,
                                      w.moves.size(), w.edge_moves.size(), w.to_spill.size(), w.to_pin.size());
+      if (RunListener* const listener = progress_.run.instruments.of(file)) listener->walked(attempts.allocator(), w);
       if (w.fits) {
-        if (RunListener* const listener = progress_.run.instruments.of(file)) listener->walked(attempts.allocator(), w);
         walks.push_back(std::move(w));
         has_walked_[k] = true;
         continue;
