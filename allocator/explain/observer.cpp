@@ -30,7 +30,7 @@ std::string_view name(StepKind k) {
   return kNames[static_cast<std::size_t>(k)];
 }
 std::string_view name(Spiller s) {
-  static constexpr std::string_view kNames[] = {"nobody", "guidance", "eviction", "walk", "fallback", "fuel", "split"};
+  static constexpr std::string_view kNames[] = {"nobody", "guidance", "eviction", "walk", "fallback", "fuel", "unread", "split"};
   return kNames[static_cast<std::size_t>(s)];
 }
 
@@ -151,7 +151,8 @@ void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, c
   e_.spill.refills = e_.spill.stores = e_.spill.remats = 0;
   if (!is_spilled || e_.pieces > 0) e_.spill = {};
   if (e_.pieces > 0) e_.spill.by = Spiller::Split;
-  else if (is_spilled && e_.spill.by == Spiller::None) e_.spill.by = is_fallback ? Spiller::Fallback : Spiller::Fuel;
+  else if (is_spilled && e_.spill.by == Spiller::None)
+    e_.spill.by = is_fallback ? Spiller::Fallback : plan.fuel != nullptr ? Spiller::Fuel : Spiller::Unread;
   e_.spill.is_remat = plan.location[v].is_recomputed();
   e_.spill.is_packed = plan.location[v].is_packed();
   if (is_spilled || e_.pieces > 0) {

@@ -25,6 +25,7 @@ const std::vector<std::int64_t>& Progress::costs() {
 
 void Progress::insert_spill_code() {
   program_.reset();  // first, since the next one needs as much memory
+  rematerialise_unread(plan, run.facts.f);
   program_.emplace(run, plan, costs_with_packs());
 }
 
