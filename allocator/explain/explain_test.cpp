@@ -220,11 +220,27 @@ TEST(Explain, APredicateThatLeavesBeforeTheFirstRoundSaysItsCost) {
 }
 
 // Pressure fits, places do not: a pair finds no aligned place, and a vreg has to go.
+constexpr std::string_view kNoPair =
+    "  vreg %0 R b32 fixed R1\n  vreg %1 R b32 fixed R3\n  vreg %2 R b64\n  block b0\n    #0 %0 = ld 0 !read\n    #1 %1 = ld 1 "
+    "!read\n    #2 %2 = ld 2 !read\n    #3 st %2 !write\n    #4 st %0 !write\n    #5 st %1 !write\n    #6 exit\n";
+
+TEST(Explain, AWalkThatSpillsIsNamed) {
+  const ir::Function f = program(kNoPair);
+  int by_walk = 0;
+  for (int v = 0; v < 3; ++v) {
+    const Explanation e = explained(f, v, limits(4));
+    EXPECT_TRUE(e.spill.by == Spiller::None || e.spill.by == Spiller::Walk) << name(e.spill.by);
+    if (e.spill.by != Spiller::Walk) continue;
+    ++by_walk;
+    EXPECT_LT(e.home, 0);
+    EXPECT_GT(e.spill.cost, 0);
+    EXPECT_EQ(e.spill.round, 1);
+  }
+  EXPECT_EQ(by_walk, 1);
+}
+
 TEST(Explain, WhoGivesWayToOthersSaysToWhom) {
-  const ir::Function f = program(
-      "  vreg %0 R b32 fixed R1\n  vreg %1 R b32 fixed R3\n  vreg %2 R b64\n  block b0\n    #0 %0 = ld 0 !read\n    #1 %1 = ld 1 "
-      "!read\n    #2 %2 = ld 2 !read\n"
-      "    #3 st %2 !write\n    #4 st %0 !write\n    #5 st %1 !write\n    #6 exit\n");
+  const ir::Function f = program(kNoPair);
   bool is_seen = false;
   for (int v = 0; v < 3; ++v) {
     const Explanation e = explained(f, v, limits(4), {{"RegAllocSpillBitLowRegScale", "0"}, {"FatPointMovingHomes", "0"}});

@@ -107,7 +107,7 @@ struct SeenAttempt {
   int used = 0;  // highest unit + 1; no meaning if the attempt was given up
 };
 
-enum class Spiller : std::uint8_t { None, Guidance, Eviction, Fallback, Fuel, Split };
+enum class Spiller : std::uint8_t { None, Guidance, Eviction, Walk, Fallback, Fuel, Unread, Split };
 [[nodiscard]] std::string_view name(Spiller s);
 
 struct SeenSpill {

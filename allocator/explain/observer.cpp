@@ -30,7 +30,7 @@ std::string_view name(StepKind k) {
   return kNames[static_cast<std::size_t>(k)];
 }
 std::string_view name(Spiller s) {
-  static constexpr std::string_view kNames[] = {"nobody", "guidance", "eviction", "fallback", "fuel", "split"};
+  static constexpr std::string_view kNames[] = {"nobody", "guidance", "eviction", "walk", "fallback", "fuel", "unread", "split"};
   return kNames[static_cast<std::size_t>(s)];
 }
 
@@ -78,7 +78,7 @@ void Observer::begin_run(const Function& without_phis, std::span<const VRegId> f
   without_phis_ = &without_phis;
   if (first_of.empty()) ++run_;
   e_.spill = {};
-  e_.is_walked = false;
+  e_.is_walked = walk_spills_ = false;
   e_.moves.clear();
 }
 
@@ -99,7 +99,7 @@ void Observer::begin_attempt(const FileAllocator& allocator, const AttemptOption
 
 void Observer::spilled(const VictimRank& rank, std::int64_t round, std::int64_t cost) {
   const bool is_guided = rank.cost >= 0;
-  e_.spill.by = is_guided ? Spiller::Guidance : Spiller::Eviction;
+  e_.spill.by = is_guided ? Spiller::Guidance : walk_spills_ ? Spiller::Walk : Spiller::Eviction;
   e_.spill.round = round;
   e_.spill.cost = is_guided ? rank.cost : cost;
   e_.spill.relief = rank.relief;
@@ -124,8 +124,10 @@ void Observer::end_attempt(const Attempt& result) {
 void Observer::walked(const FileAllocator& allocator, const Walk& walk) {
   round_ = &allocator.round();
   for (SeenAttempt& a : e_.attempts) a.is_emitted = false;
-  e_.is_walked = true;
+  walk_spills_ = std::ranges::binary_search(walk.to_spill, vreg_);
+  e_.is_walked = walk.fits;
   e_.moves.clear();
+  if (!walk.fits) return;
   for (const HomeMove& m : walk.moves)
     if (m.vreg == vreg_) e_.moves.push_back({"before " + at(round_->live.number_of(m.inst)), m.from, m.to});
   for (const EdgeMove& m : walk.edge_moves)
@@ -149,7 +151,8 @@ void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, c
   e_.spill.refills = e_.spill.stores = e_.spill.remats = 0;
   if (!is_spilled || e_.pieces > 0) e_.spill = {};
   if (e_.pieces > 0) e_.spill.by = Spiller::Split;
-  else if (is_spilled && e_.spill.by == Spiller::None) e_.spill.by = is_fallback ? Spiller::Fallback : Spiller::Fuel;
+  else if (is_spilled && e_.spill.by == Spiller::None)
+    e_.spill.by = is_fallback ? Spiller::Fallback : plan.fuel != nullptr ? Spiller::Fuel : Spiller::Unread;
   e_.spill.is_remat = plan.location[v].is_recomputed();
   e_.spill.is_packed = plan.location[v].is_packed();
   if (is_spilled || e_.pieces > 0) {

@@ -47,6 +47,7 @@ class Observer : public RunListener {
   std::span<const ir::VRegId> first_of_;
   const Round* round_ = nullptr;
   int run_ = -1;
+  bool walk_spills_ = false;  // the last walk did not fit, and named the vreg
   Explanation e_;
 };
 

@@ -65,6 +65,18 @@ class Emitter {
     }
   }
 
+  // A remat of a narrower source writes whole registers of a wider home, and names them alone.
+  void name_parts(std::span<Operand> ops) const {
+    for (Operand& op : ops) {
+      if (!op.is_preg() || op.part.is_whole()) continue;
+      const PReg home = op.preg();
+      const int unit = ir::unit_bytes(home.file);
+      op.set_preg({home.file, static_cast<std::uint8_t>(op.part.size_bytes() / unit),
+                   static_cast<std::uint16_t>(home.begin() + op.part.offset_bytes() / unit)});
+      op.part = {};
+    }
+  }
+
   // A vreg that is narrower than a register moves only its own bytes to memory.
   void narrow(std::span<Operand> ops) const {
     for (Operand& op : ops)
@@ -190,7 +202,9 @@ class Emitter {
   void instruction(std::size_t index) {
     const Inst& inst = f_.insts[index];
     if (inst.op != Op::Copy && inst.op != Op::Spill && inst.op != Op::Refill) {
-      place(out_.operands_of(append(inst, f_.operands_of(inst), f_.targets_of(inst))));
+      const auto ops = out_.operands_of(append(inst, f_.operands_of(inst), f_.targets_of(inst)));
+      place(ops);
+      if (inst.op == Op::Remat) name_parts(ops);
       return;
     }
     ops_.assign(f_.operands_of(inst).begin(), f_.operands_of(inst).end());

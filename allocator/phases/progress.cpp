@@ -11,7 +11,7 @@ namespace regduel::allocator {
 
 const std::vector<std::int64_t>& Progress::moves() {
   const ProgramFacts& facts = run.facts;
-  if (moves_.empty()) moves_ = spill_moves(facts.f, facts.cfg, facts.live, facts.frequency, plan.if_spilled);
+  if (moves_.empty()) moves_ = spill_moves(facts.f, facts.cfg, facts.live, facts.frequency, plan.if_spilled, facts.first_of);
   return moves_;
 }
 
@@ -23,15 +23,9 @@ const std::vector<std::int64_t>& Progress::costs() {
   return costs_;
 }
 
-std::int64_t Progress::moved() {
-  std::int64_t sum = 0;
-  for (std::size_t v = 0; v < plan.location.size(); ++v)
-    if (plan.is_spilled(ir::VRegId(v))) sum = std::min(kMaxSpillCost, sum + moves()[v]);
-  return sum;
-}
-
 void Progress::insert_spill_code() {
   program_.reset();  // first, since the next one needs as much memory
+  rematerialise_unread(plan, run.facts.f);
   program_.emplace(run, plan, costs_with_packs());
 }
 

@@ -23,8 +23,6 @@ class Progress {
   [[nodiscard]] const std::vector<std::int64_t>& costs();
   // Bytes moved, by vreg (spill_moves): the basis of costs().
   [[nodiscard]] const std::vector<std::int64_t>& moves();
-  // The sum of moves() over the vregs that the plan spills.
-  [[nodiscard]] std::int64_t moved();
   // Makes the planned program from the present plan.
   void insert_spill_code();
   [[nodiscard]] PlannedProgram& program() { return *program_; }

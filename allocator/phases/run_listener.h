@@ -26,7 +26,7 @@ class RunListener : public AttemptListener {
   virtual void begin_run(const ir::Function& without_phis, std::span<const ir::VRegId> first_of, bool lives) = 0;
   //   rank   its turn in the queue of guidance, if guidance has named it
   virtual void spilled(const VictimRank& rank, std::int64_t round, std::int64_t cost) = 0;
-  // The file of the vreg fits by a walk.
+  // A walk through the file of the vreg: it fits, or names vregs to spill.
   virtual void walked(const FileAllocator& allocator, const Walk& walk) = 0;
   // The last emitted() and the last finish() of a run hold: a result may be improved once more.
   virtual void emitted(std::int64_t round, std::int64_t number) = 0;

@@ -146,14 +146,15 @@ std::optional<Placed> SpillPhase::attempt_all() {
         fitting.push_back(std::move(attempts));
         continue;
       }
-    } else if (victims_[k].empty()) {
+    } else if (victims_[k].empty() && (all_fit || !has_walked_[k])) {
       unit_of.resize(program.code().f.operands.size(), -1);
       Walk w = walk(attempts.allocator(), facts.cfg, facts.frequency, unit_of);
       progress_.run.instruments.line("file {}: round {}, {} moves, {} on edges, spills {}, pins {}", ir::name(file), round_,
                                      w.moves.size(), w.edge_moves.size(), w.to_spill.size(), w.to_pin.size());
+      if (RunListener* const listener = progress_.run.instruments.of(file)) listener->walked(attempts.allocator(), w);
       if (w.fits) {
-        if (RunListener* const listener = progress_.run.instruments.of(file)) listener->walked(attempts.allocator(), w);
         walks.push_back(std::move(w));
+        has_walked_[k] = true;
         continue;
       }
       misfits_[k].to_spill = std::move(w.to_spill);

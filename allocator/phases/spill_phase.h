@@ -58,6 +58,7 @@ class SpillPhase {
   bool has_first_victims_ = false;
   ir::PerFile<Attempt> misfits_;                  // attempts with eviction of this round that do not fit
   ir::PerFile<std::vector<ir::VRegId>> victims_;  // of guidance in this round
+  ir::PerFile<bool> has_walked_ = {};             // a walk has fit
   ir::PerFile<std::vector<int>> kept_;            // by long-lived vreg: homes in the last attempt with eviction
 };
 

@@ -25,9 +25,12 @@ inline constexpr std::int64_t kMaxSpillCost = (std::int64_t{1} << 48) - 1;
 // By vreg of `in` (the program that out_of_ssa made): bytes that refills and stores would move, times the frequency of their blocks.
 // For a vreg that would be rematerialised, the instructions repeated instead of bytes.
 //   if_spilled   by vreg: its location if it is spilled
+//   first_of     where live ranges are split, by vreg: the vreg that it is a piece of (split_program.h). A move between a piece and its
+//                memory is there already, and a piece in memory needs none, so that its bytes may be below 0
 [[nodiscard]] std::vector<std::int64_t> spill_moves(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
                                                     const std::vector<std::int64_t>& block_frequency,
-                                                    std::span<const Location> if_spilled);
+                                                    std::span<const Location> if_spilled,
+                                                    std::span<const ir::VRegId> first_of = {});
 // Costs from spill_moves(), by the pressure of their files: kUnspillable for architectural registers; else below 2^48.
 [[nodiscard]] std::vector<std::int64_t> spill_costs(const ir::Function& in, const std::vector<std::int64_t>& moves,
                                                     std::span<const Location> if_spilled, const ir::PerFile<bool>& high_pressure);

@@ -56,6 +56,31 @@ TEST(SpillCost, ThreeWhereTheFileIsUnderHighPressure) {
   EXPECT_THAT(costs(kLoop, high), ElementsAre(3 * 4 * (1 + 10), 3 * 8 * 2, 3 * 4 * 2, 15 * (1 + 10), 1));
 }
 
+// Pieces of one value: %1 leaves its register for %0 in memory, and %2 comes back from there. In memory, neither moves.
+TEST(SpillMoves, MovesBetweenAPieceAndItsMemoryAreSaved) {
+  ir::Function f = testing::program(R"(
+    vreg %0..%2 R b32
+    block b0
+      #0 %1 = ld 0
+      #1 %0 = copy %1
+      #2 %2 = copy %0
+      #3 st %2 !write
+      #4 st %2 !write
+      #5 exit
+)");
+  for (const std::size_t k : {1, 2}) f.insts[k].flags |= ir::kInserted;
+  const ir::Cfg cfg(f);
+  const Liveness live(f, cfg);
+  const std::vector<std::int64_t> once(f.blocks.size(), 1);
+  const std::vector<Location> in_slots(f.vregs.size());
+  const std::vector<ir::VRegId> first_of(f.vregs.size(), ir::VRegId(1));
+  const auto whole = spill_moves(f, cfg, live, once, in_slots), pieces = spill_moves(f, cfg, live, once, in_slots, first_of);
+  EXPECT_EQ(whole[1], 8) << "a store and a refill";
+  EXPECT_EQ(pieces[1], 0) << "its store stands at its def";
+  EXPECT_EQ(whole[2], 12);
+  EXPECT_EQ(pieces[2], 4) << "a refill at either use, and none at its def";
+}
+
 TEST(SpillCost, ArchitecturalRegistersCannotBeSpilled) {
   EXPECT_THAT(costs(testing::program(R"(
     vreg %0 R b32 fixed R9 architectural

@@ -29,7 +29,8 @@ bool defines_one_vreg(const Inst& inst, std::span<const Operand> ops) {
          !ops[0].fixed().is_valid() && !ops[0].is_early_clobber();
 }
 
-// The only register operand besides the first, if it is whole, of the file and width of the first, and not fixed; else null.
+// The only register operand besides the first, if it is whole, not fixed, of the file of the first, and as wide or half as wide, in
+// whole units; else null.
 const Operand* only_source(const ir::Function& f, std::span<const Operand> ops) {
   const Operand* source = nullptr;
   for (const Operand& op : ops.subspan(1)) {
@@ -41,8 +42,9 @@ const Operand* only_source(const ir::Function& f, std::span<const Operand> ops) 
   }
   if (source == nullptr) return nullptr;
   const ir::VReg &s = f.vreg(source->vreg()), &d = f.vreg(ops[0].vreg());
-  const bool is_alike = s.file() == d.file() && s.width == d.width && s.alignment() <= d.alignment();
-  return is_alike && !s.is_architectural() ? source : nullptr;
+  const bool is_half = 2 * s.width == d.width && s.bytes() == s.units() * ir::unit_bytes(s.file());
+  const bool fits_below = s.file() == d.file() && (s.width == d.width || is_half) && s.alignment() <= d.alignment();
+  return fits_below && !s.is_architectural() ? source : nullptr;
 }
 
 }  // namespace
@@ -78,6 +80,33 @@ void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg, std::s
       plan.if_spilled[ops[0].vreg().index()] = Location::recomputed_by(index, steps);
       plan.only_def[ops[0].vreg().index()] = index;
     }
+}
+
+void rematerialise_unread(Plan& plan, const ir::Function& f) {
+  std::vector<std::uint32_t> replaced;  // defs that remats have taken the place of
+  for (const Location& l : plan.location)
+    if (l.is_recomputed()) replaced.push_back(l.inst());
+  if (replaced.empty()) return;
+  std::vector<char> is_replaced(f.insts.size(), 0);
+  for (const std::uint32_t k : replaced) is_replaced[k] = 1;
+  std::vector<std::uint32_t> readers(f.vregs.size(), 0);  // by vreg: operands of other instructions
+  for (std::size_t k = 0; k < f.insts.size(); ++k)
+    for (const Operand& op : f.operands_of(f.insts[k]))
+      if (op.is_vreg() && op.reads() && is_replaced[k] == 0) ++readers[op.vreg().index()];
+  while (!replaced.empty()) {
+    const Inst& inst = f.insts[replaced.back()];
+    replaced.pop_back();
+    for (const Operand& op : f.operands_of(inst)) {
+      if (!op.is_vreg() || !op.reads() || readers[op.vreg().index()] != 0) continue;
+      const std::size_t v = op.vreg().index();
+      if (plan.location[v] != Location() || !plan.if_spilled[v].is_recomputed()) continue;
+      plan.spill(op.vreg());
+      const std::uint32_t def = plan.location[v].inst();
+      for (const Operand& source : f.operands_of(f.insts[def]))
+        if (source.is_vreg() && source.reads()) --readers[source.vreg().index()];
+      replaced.push_back(def);
+    }
+  }
 }
 
 }  // namespace regduel::allocator

@@ -73,10 +73,14 @@ struct Plan {
                                        const ir::PerFile<Location>& slots);
 
 // Rematerialises a vreg instead of spilling it if it has one def in all reachable code, which is whole, marked as repeatable, and
-// reads no register, or only one of the same shape that can be rematerialised itself. At most kMostRepeated instructions are
+// reads no register, or only one that can be rematerialised itself, as wide or half as wide. At most kMostRepeated instructions are
 // repeated, of which only the first may read memory. Cost: O(operands).
 inline constexpr int kMostRepeated = 3;
 //   first_of   by vreg: the one whose pieces it belongs to (split_program.h); empty = each its own
 void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg, std::span<const ir::VRegId> first_of);
+
+// Where all readers of a vreg are defs that remats have taken the place of, the vreg is rematerialised, too: its def has no reader any
+// more. Cost: O(operands), if anything is rematerialised.
+void rematerialise_unread(Plan& plan, const ir::Function& f);
 
 }  // namespace regduel::allocator

@@ -103,6 +103,54 @@ TEST(Plan, ChainsAreComputedAgainInOneRegister) {
   EXPECT_EQ(plan.only_def[3], Plan::kNoDef);
 }
 
+TEST(Plan, AChainMayWiden) {
+  const ir::Function f = testing::program(R"(
+    vreg %0 R u32
+    vreg %1..%2 R u64
+    vreg %3 R u128
+    vreg %4 R u16
+    vreg %5 R u32
+    block b0
+      #0 %0 = ld.param "p" !read !readonly !remat
+      #1 %1 = cvt %0 !remat
+      #2 %2 = add %1, 16 !remat
+      #3 %3 = cvt %0 !remat
+      #4 %4 = const 1 !remat
+      #5 %5 = cvt %4 !remat
+      #6 st %2, %3, %5 !write
+      #7 exit
+)");
+  EXPECT_EQ(steps_of(f, 1), 2);
+  EXPECT_EQ(steps_of(f, 2), 3);
+  EXPECT_EQ(steps_of(f, 3), 0) << "four times as wide";
+  EXPECT_EQ(steps_of(f, 5), 0) << "its source is less than a unit";
+}
+
+// %1 and %3 read %0, and %1 reads nothing else. Once %1 and %2 are in memory, nothing reads %0 but %3.
+TEST(Plan, WhatOnlyReplacedDefsReadIsRematerialisedToo) {
+  const ir::Function f = testing::program(R"(
+    vreg %0..%3 R u64
+    block b0
+      #0 %0 = ld.param "p" !read !readonly !remat
+      #1 %1 = add %0, 8 !remat
+      #2 %2 = add %1, 8 !remat
+      #3 %3 = add %0, 24 !remat
+      #4 st %2, %3 !write
+      #5 exit
+)");
+  Plan plan = plan_without_spills(f, std::vector<char>(f.vregs.size(), 0), {});
+  rematerialise(plan, f, ir::Cfg(f), {});
+  rematerialise_unread(plan, f);
+  EXPECT_EQ(plan.location, std::vector<Location>(4)) << "nothing is spilled";
+  plan.spill(VRegId(2));
+  rematerialise_unread(plan, f);
+  EXPECT_TRUE(plan.is_spilled(VRegId(1))) << "%2 was its only reader";
+  EXPECT_FALSE(plan.is_spilled(VRegId(0))) << "%3 reads it";
+  plan.spill(VRegId(3));
+  rematerialise_unread(plan, f);
+  EXPECT_TRUE(plan.is_spilled(VRegId(0)));
+}
+
 // A piece of a vreg that was split holds what its first piece is computed by.
 TEST(Plan, AChainGoesThroughPieces) {
   ir::Function f = testing::program(R"(

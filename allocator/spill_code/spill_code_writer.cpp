@@ -105,25 +105,27 @@ void SpillCodeWriter::refill(VRegId t, ByteMask bytes, VRegId root) {
       return insert(Op::Refill, ops);
     }
     case Location::Kind::PackBit: return take_out_of_pack(t, pack_of(root), root);
-    case Location::Kind::Recomputed: return remat(t, location.inst());
+    case Location::Kind::Recomputed: return remat(t, all_bytes(t), location.inst());
   }
   REGDUEL_CHECK(false, "a refill of what is in a register");
 }
 
-void SpillCodeWriter::remat(VRegId t, std::uint32_t repeated) {
+void SpillCodeWriter::remat(VRegId t, ByteMask bytes, std::uint32_t repeated) {
   const Inst& def = in_.insts[repeated];
   std::vector<Operand> ops(in_.operands_of(def).begin(), in_.operands_of(def).end());
-  // The source is recomputed first, in the same register.
+  // The source is recomputed first, in the same register or its lower half.
   for (Operand& op : std::span(ops).subspan(1)) {
     if (!op.is_vreg()) continue;
-    if (!REGDUEL_PLANTED("fatpoint-chain-without-its-start")) remat(t, plan_.only_def[plan_.slot_owner(op.vreg()).index()]);
-    op = reg(Role::Use, t, all_bytes(t));
+    const ByteMask of_source = byte_mask(0, in_.vreg(op.vreg()).bytes());
+    if (!REGDUEL_PLANTED("fatpoint-chain-without-its-start"))
+      remat(t, of_source, plan_.only_def[plan_.slot_owner(op.vreg()).index()]);
+    op = reg(Role::Use, t, of_source);
   }
   Inst inst;
   inst.op = Op::Remat;
   inst.flags = ir::kInserted;
   inst.ref = def.id;
-  ops[0] = reg(Role::Def, t, all_bytes(t));
+  ops[0] = reg(Role::Def, t, bytes);
   append(inst, ops);
 }
 

@@ -75,7 +75,8 @@ class SpillCodeWriter {
 
  private:
   [[nodiscard]] ir::SlotId slot_in(std::vector<ir::SlotId>& table, ir::VRegId root);
-  void remat(ir::VRegId t, std::uint32_t inst);
+  // To these bytes of `t`: the lowest ones.
+  void remat(ir::VRegId t, ByteMask bytes, std::uint32_t inst);
 
   std::uint32_t current_ = 0;
   std::vector<ir::SlotId> slot_, shadow_;  // by vreg; empty before the first

@@ -8,6 +8,7 @@
 // SSA-Form Programs", 2009. Tested by next_use_test.cpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -49,60 +50,60 @@ class NextUse {
   static constexpr std::int32_t kNever = 0x3FFFFFFF;
   static constexpr std::int32_t kLeavesLoop = 1 << 20;
 
-  // Cost: O(occurrences + blocks x global candidates x a few), and as much memory.
+  // A global candidate that is live at the head of a block: some def reaches it there, and a use follows.
+  struct AtHead {
+    std::uint32_t candidate = 0;
+    std::int32_t distance = kNever;  // 1 = the first instruction
+    // About how often refills run for the uses behind the head, if the value is in memory there: at the head, or at the first uses,
+    // whichever is executed less often.
+    std::int64_t fewest_refills = 0;
+  };
+
+  // Cost: O(occurrences + the live global candidates at the heads of all blocks), and as much memory. Candidates that live around
+  // loops are looked at some times more.
   NextUse(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const SplitCandidates& candidates,
           const BlockWeights& weights);
 
   // The distance from behind the instruction with this number; 1 = the next instruction. kNever if the value is dead.
   [[nodiscard]] std::int32_t behind(std::uint32_t candidate, std::uint32_t number) const;
-  // The following functions require global candidates. The others are neither live nor reached at any head or end.
-  //
-  // The distance from the head of a block (its index); 1 = its first instruction.
-  [[nodiscard]] std::int32_t at_head(std::uint32_t candidate, std::size_t block) const { return head_[block * size_ + candidate]; }
-  [[nodiscard]] bool is_live_at_head(std::uint32_t candidate, std::size_t block) const {
-    return at_head(candidate, block) < kNever && is_reached_[block * size_ + candidate] != 0;
-  }
-  // All of those, ascending.
-  [[nodiscard]] std::span<const std::uint32_t> live_at_head(std::size_t block) const { return live_at_head_[block]; }
-  // Some def reaches the end of the block.
-  [[nodiscard]] bool is_reached_at_end(std::uint32_t candidate, std::size_t block) const {
-    return is_reached_[block * size_ + candidate] != 0 || writes_[block * size_ + candidate] != 0;
-  }
-  // Its head, by global candidate: 1 = some def does.
-  [[nodiscard]] std::span<const char> reached_at_head(std::size_t block) const {
-    return {is_reached_.data() + block * size_, size_};
-  }
-  // About how often refills run for the uses behind the head of a block, if the value is in memory there: at the head, or at the first
-  // uses, whichever is executed less often.
-  [[nodiscard]] std::int64_t fewest_refills(std::uint32_t candidate, std::size_t block) const {
-    return fewest_refills_[block * size_ + candidate];
+  // By ascending candidate.
+  [[nodiscard]] std::span<const AtHead> live_at_head(ir::BlockId block) const { return heads_[block.index()]; }
+  // Visits the candidates that are live at the head of a block and that some def reaches at the end of a reachable predecessor, ascending.
+  template <class Visit>
+  void for_each_on_edge(ir::BlockId from, ir::BlockId to, Visit visit) const {
+    auto end = ends_[from.index()].begin();
+    for (const AtHead& head : heads_[to.index()]) {
+      while (end->candidate != head.candidate) ++end;
+      if (end->is_reached) visit(head.candidate);
+    }
   }
   // Numbers of a block's first and last instruction.
   [[nodiscard]] std::uint32_t first(std::size_t block) const { return first_[block]; }
   [[nodiscard]] std::uint32_t last(std::size_t block) const { return last_[block]; }
 
  private:
+  // A read of an old value, a write, or both.
   struct Occurrence {
     std::uint32_t number = 0;
-    bool reads = false;  // the old value
+    bool reads = false, writes = false;
   };
+  // A global candidate that is live at the head of a successor.
+  struct AtEnd {
+    std::uint32_t candidate = 0;
+    std::int32_t distance = kNever;  // from behind the last instruction
+    bool is_reached = false;         // by some def
+  };
+  class OneCandidate;
 
   void find_occurrences(const ir::Function& f, const ir::Cfg& cfg, const SplitCandidates& candidates);
-  void find_reached(const ir::Cfg& cfg);
-  void find_distances(const ir::Cfg& cfg, std::span<const int> loop_depth);
-  void find_refills(const ir::Cfg& cfg, std::span<const std::int64_t> frequency);
-  void list_live();
 
   const Liveness& live_;
-  std::size_t size_;                         // global candidates
+  std::size_t num_global_;
   std::vector<std::uint32_t> first_, last_;  // by block
   Grouped<Occurrence> occurrences_;          // by candidate, ascending
-  // By block and global candidate:
-  std::vector<std::int32_t> local_;  // what comes first in the block: the distance to a use, kNever for a new value, 0 = neither
-  std::vector<std::int32_t> head_, tail_;
-  std::vector<char> is_reached_, writes_;
-  std::vector<std::int64_t> fewest_refills_;
-  Grouped<std::uint32_t> live_at_head_;  // by block
+  // By block:
+  Grouped<AtHead> heads_;
+  Grouped<AtEnd> ends_;
 };
 
 }  // namespace regduel::allocator

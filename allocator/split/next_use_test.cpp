@@ -26,6 +26,13 @@ struct Subject {
     }
     next.emplace(f, cfg, live, candidates, BlockWeights{frequency, depths});
   }
+  // At the head of a block; null = it is not live there.
+  [[nodiscard]] const NextUse::AtHead* at_head(std::uint32_t candidate, std::uint32_t block) const {
+    for (const NextUse::AtHead& head : next->live_at_head(ir::BlockId(block)))
+      if (head.candidate == candidate) return &head;
+    return nullptr;
+  }
+
   ir::Function f;
   ir::Cfg cfg;
   Liveness live;
@@ -81,19 +88,70 @@ TEST(NextUse, WhatIsBehindALoopIsFarFromInsideIt) {
   const Subject s(kLoop);
   EXPECT_EQ(s.next->behind(0, 0), 3);
   EXPECT_EQ(s.next->behind(0, 3), 3) << "around the loop";
-  EXPECT_EQ(s.next->at_head(1, 1), NextUse::kLeavesLoop + 6);
-  EXPECT_EQ(s.next->at_head(1, 2), 3);
-  EXPECT_TRUE(s.next->is_live_at_head(1, 1));
-  EXPECT_FALSE(s.next->is_live_at_head(2, 1)) << "written before it is read";
-  EXPECT_FALSE(s.next->is_live_at_head(0, 2));
+  ASSERT_NE(s.at_head(1, 1), nullptr);
+  EXPECT_EQ(s.at_head(1, 1)->distance, NextUse::kLeavesLoop + 6);
+  ASSERT_NE(s.at_head(1, 2), nullptr);
+  EXPECT_EQ(s.at_head(1, 2)->distance, 3);
+  EXPECT_EQ(s.at_head(2, 1), nullptr) << "written before it is read";
+  EXPECT_EQ(s.at_head(0, 2), nullptr) << "dead";
 }
 
 TEST(NextUse, RefillsStandWhereTheyAreExecutedLeast) {
   const Subject s(kLoop);
-  EXPECT_EQ(s.next->fewest_refills(0, 1), 10) << "the loop reads it";
-  EXPECT_EQ(s.next->fewest_refills(1, 1), 1) << "behind the loop, at the head of b2";
-  EXPECT_EQ(s.next->fewest_refills(1, 0), 0) << "written before it is read";
-  EXPECT_EQ(s.next->fewest_refills(0, 2), 0) << "dead";
+  ASSERT_NE(s.at_head(0, 1), nullptr);
+  EXPECT_EQ(s.at_head(0, 1)->fewest_refills, 10) << "the loop reads it";
+  ASSERT_NE(s.at_head(1, 1), nullptr);
+  EXPECT_EQ(s.at_head(1, 1)->fewest_refills, 1) << "behind the loop, at the head of b2";
+}
+
+TEST(NextUse, DistancesGoAroundALoopOfSeveralBlocks) {
+  const Subject s(R"(
+    vreg %0 R b32
+    vreg %1 P pred
+    block b0
+      #0 %0 = ld 0
+      #1 bra -> b1
+    block b1
+      #2 st %0 !write
+      #3 %1 = isetp 0
+      #4 cbra %1 -> b2, b3
+    block b2
+      #5 bra -> b1
+    block b3
+      #6 exit
+)");
+  ASSERT_NE(s.at_head(0, 2), nullptr);
+  EXPECT_EQ(s.at_head(0, 2)->distance, 2);
+  EXPECT_EQ(s.at_head(0, 2)->fewest_refills, 10);
+  EXPECT_EQ(s.next->behind(0, 2), 4) << "through b2";
+}
+
+TEST(NextUse, OnlyWhatADefReachesIsLiveAtAHeadAndOnAnEdge) {
+  const Subject s(R"(
+    vreg %0 R b32
+    vreg %1 P pred
+    block b0
+      #0 %1 = isetp 0
+      #1 cbra %1 -> b1, b2
+    block b1
+      #2 %0 = ld 0
+      #3 bra -> b3
+    block b2
+      #4 bra -> b3
+    block b3
+      #5 st %0 !write
+      #6 exit
+)");
+  EXPECT_EQ(s.at_head(0, 1), nullptr);
+  EXPECT_EQ(s.at_head(0, 2), nullptr) << "no def reaches it";
+  EXPECT_NE(s.at_head(0, 3), nullptr);
+  const auto on_edge = [&](std::uint32_t from, std::uint32_t to) {
+    std::vector<std::uint32_t> list;
+    s.next->for_each_on_edge(ir::BlockId(from), ir::BlockId(to), [&](std::uint32_t c) { list.push_back(c); });
+    return list;
+  };
+  EXPECT_EQ(on_edge(1, 3), std::vector<std::uint32_t>{0});
+  EXPECT_EQ(on_edge(2, 3), std::vector<std::uint32_t>{});
 }
 
 TEST(NextUse, AGuardedDefNeedsTheOldValue) {

@@ -201,30 +201,29 @@ class Walk {
       list.clear();
     }
     used_ = {};
-    std::ranges::copy(next_.reached_at_head(b.index()), is_reached_.begin());
+    std::fill_n(is_reached_.begin(), candidates_.num_global, char{0});
+    for (const NextUse::AtHead& head : next_.live_at_head(b)) is_reached_[head.candidate] = 1;
     number_ = next_.first(b.index());
     const bool is_header = find_missing(b);
-    std::vector<std::uint32_t>& wanted = wanted_;
+    std::vector<std::pair<std::int32_t, std::uint32_t>>& wanted = wanted_;
     wanted.clear();
-    for (const std::uint32_t c : next_.live_at_head(b.index()))
-      if (missing_[c] == 0 || pays_on_edges(c, b, is_header)) wanted.push_back(c);
-    const auto far = [&](std::uint32_t c) { return next_.at_head(c, b.index()); };
-    std::sort(wanted.begin(), wanted.end(),
-              [&](std::uint32_t x, std::uint32_t y) { return far(x) != far(y) ? far(x) < far(y) : x < y; });
+    for (const NextUse::AtHead& head : next_.live_at_head(b))
+      if (missing_[head.candidate] == 0 || pays_on_edges(head, b, is_header)) wanted.emplace_back(head.distance, head.candidate);
+    std::sort(wanted.begin(), wanted.end());
     ir::PerFile<Units> room = {};
     ir::PerFile<int> through = {};
     for (const RegFile file : ir::kAllFiles)
       if (registers_.is_scarce[ir::index(file)]) room[ir::index(file)] = room_at(file, number_, false);
     if (is_header) through = room_through(b);
-    for (const std::uint32_t c : wanted) {
+    for (const auto& [far, c] : wanted) {
       const std::size_t k = ir::index(vreg(c).file());
       const int units = vreg(c).units();
       if (!(used_[k] + Units::of_vreg(vreg(c))).fits(room[k])) continue;
-      if (is_header && far(c) >= NextUse::kLeavesLoop) {
+      if (is_header && far >= NextUse::kLeavesLoop) {
         if (units > through[k]) continue;
         through[k] -= units;
       }
-      next_use_[c] = std::int64_t{number_} + far(c) - 1;
+      next_use_[c] = std::int64_t{number_} + far - 1;
       put_again(c);
     }
     auto& head = out_.at_head[b.index()];
@@ -234,8 +233,7 @@ class Walk {
   // Finds, for each candidate that is live at the head of a block, how often edges run to it on which the candidate is in memory. True
   // if the block is the head of a loop. Ends of blocks not walked yet are those of the walk before.
   bool find_missing(BlockId b) {
-    const auto live = next_.live_at_head(b.index());
-    for (const std::uint32_t c : live) missing_[c] = 0;
+    for (const NextUse::AtHead& head : next_.live_at_head(b)) missing_[head.candidate] = 0;
     bool is_header = false;
     for (const BlockId p : cfg_.predecessors(b)) {
       if (!cfg_.is_reachable(p)) continue;
@@ -245,18 +243,18 @@ class Walk {
       const std::vector<std::uint32_t>& end = (goes_back ? *before_ : out_).at_end[p.index()];
       const std::int64_t times = std::min(weights_.frequency[p.index()], weights_.frequency[b.index()]);
       auto there = end.begin();
-      for (const std::uint32_t c : live) {
+      next_.for_each_on_edge(p, b, [&](std::uint32_t c) {
         while (there != end.end() && *there < c) ++there;
-        if ((there == end.end() || *there != c) && next_.is_reached_at_end(c, p.index())) missing_[c] += times;
-      }
+        if (there == end.end() || *there != c) missing_[c] += times;
+      });
     }
     return is_header;
   }
   // True if refills on the edges on which a value is in memory cost less than refills behind the head. If they cost the same: true if
   // the value left in the blocks before these edges, and is read here; then the need of one arm of a branch costs the others nothing.
-  [[nodiscard]] bool pays_on_edges(std::uint32_t c, BlockId b, bool is_header) const {
-    const std::int64_t behind = next_.fewest_refills(c, b.index());
-    if (missing_[c] != behind || is_header || next_.at_head(c, b.index()) > length(b)) return missing_[c] < behind;
+  [[nodiscard]] bool pays_on_edges(const NextUse::AtHead& head, BlockId b, bool is_header) const {
+    const std::uint32_t c = head.candidate;
+    if (missing_[c] != head.fewest_refills || is_header || head.distance > length(b)) return missing_[c] < head.fewest_refills;
     const auto preds = cfg_.predecessors(b);
     return std::all_of(preds.begin(), preds.end(),
                        [&](BlockId p) { return !cfg_.is_reachable(p) || out_.is_at_end(p, c) || out_.is_at_head(p, c); });
@@ -274,8 +272,8 @@ class Walk {
              row < 2 * std::size_t{next_.last(b.index())} + 2 && !all_[k].empty(); ++row)
           most[k] = std::max(most[k], all_[k][row]);
     }
-    for (const std::uint32_t c : next_.live_at_head(header.index()))
-      if (next_.at_head(c, header.index()) >= NextUse::kLeavesLoop) through[ir::index(vreg(c).file())] += vreg(c).units();
+    for (const NextUse::AtHead& head : next_.live_at_head(header))
+      if (head.distance >= NextUse::kLeavesLoop) through[ir::index(vreg(head.candidate).file())] += vreg(head.candidate).units();
     ir::PerFile<int> room = {};
     for (std::size_t k = 0; k < ir::kNumFiles; ++k) room[k] = std::max(0, registers_there_[k].of[0] - (most[k] - through[k]));
     return room;
@@ -411,10 +409,7 @@ class Walk {
   void note_edges() {
     for (const BlockId b : cfg_.reverse_postorder())
       for (const BlockId s : cfg_.successors(b))
-        for (const std::uint32_t c : next_.live_at_head(s.index())) {
-          if (out_.is_split[c] != 0 || !next_.is_reached_at_end(c, b.index())) continue;
-          if (out_.is_at_end(b, c) != out_.is_at_head(s, c)) out_.is_split[c] = 1;
-        }
+        out_.for_each_change(next_, b, s, [&](std::uint32_t c, bool) { out_.is_split[c] = 1; });
   }
 
   const ir::Function& f_;
@@ -429,8 +424,9 @@ class Walk {
   ir::PerFile<std::vector<std::uint32_t>> in_;      // candidates in registers
   ir::PerFile<Units> used_ = {}, registers_there_;  // their units; the units of the file
   std::vector<char> is_in_, is_reached_, is_kept_;  // by candidate
-  std::vector<std::uint32_t> kept_, wanted_;
-  std::vector<std::int64_t> defs_;  // by candidate: how often it is written
+  std::vector<std::uint32_t> kept_;
+  std::vector<std::pair<std::int32_t, std::uint32_t>> wanted_;  // distance, candidate
+  std::vector<std::int64_t> defs_;                              // by candidate: how often it is written
   static constexpr std::int64_t kNoUse = std::int64_t{1} << 40;
   std::vector<std::int64_t> next_use_;                           // by candidate in a register: the instruction that uses it next
   std::vector<std::int64_t> missing_;                            // by candidate that is live at the head of the block at hand

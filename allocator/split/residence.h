@@ -40,6 +40,19 @@ struct Residence {
 
   [[nodiscard]] bool is_at_head(ir::BlockId b, std::uint32_t c) const { return std::ranges::binary_search(at_head[b.index()], c); }
   [[nodiscard]] bool is_at_end(ir::BlockId b, std::uint32_t c) const { return std::ranges::binary_search(at_end[b.index()], c); }
+  // Visits the candidates that live on an edge and are in a register at only one end of it: the candidate, and 1 = at the block behind.
+  template <class Visit>
+  void for_each_change(const NextUse& next, ir::BlockId from, ir::BlockId to, Visit visit) const {
+    auto before = at_end[from.index()].begin(), after = at_head[to.index()].begin();
+    const auto has = [](const std::vector<std::uint32_t>& list, auto& it, std::uint32_t c) {
+      while (it != list.end() && *it < c) ++it;
+      return it != list.end() && *it == c;
+    };
+    next.for_each_on_edge(from, to, [&](std::uint32_t c) {
+      const bool is_before = has(at_end[from.index()], before, c), is_after = has(at_head[to.index()], after, c);
+      if (is_before != is_after) visit(c, is_after);
+    });
+  }
 };
 
 struct Registers {

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
-// Blocks x candidates beyond which the tables of next_use.h would be too large.
-constexpr std::size_t kMostCells = 8'000'000;
+// Live candidates at the heads of all blocks beyond which the tables of next_use.h and residence.h would be too large.
+constexpr std::size_t kMostLiveAtHeads = 4'000'000;
 // Weighted spill bytes of programs in deep loops, against one walk: 0.959 with two, 0.953 with three. Of twelve profiles at 75% of
 // MaxLive three leave 0.998 of those of two, and a fourth changes little.
 constexpr std::size_t kMostWalks = 2;
@@ -64,11 +64,7 @@ class Splitter {
   void find_moves() {
     for (const BlockId b : cfg_.reverse_postorder())
       for (const BlockId s : cfg_.successors(b))
-        for (const std::uint32_t c : next_.live_at_head(s.index())) {
-          if (!is_split(c) || !next_.is_reached_at_end(c, b.index())) continue;
-          const bool before = residence_.is_at_end(b, c), after = residence_.is_at_head(s, c);
-          if (before != after) edges_.push_back({b, s, c, after});
-        }
+        residence_.for_each_change(next_, b, s, [&](std::uint32_t c, bool is_load) { edges_.push_back({b, s, c, is_load}); });
     // Events by block, with the defs between them.
     changes_.resize(f_.blocks.size());
     std::size_t e = 0;
@@ -130,40 +126,60 @@ class Splitter {
   }
   // Memory has the value at a head if it has it at the ends of all predecessors, or if the value is in no register there.
   void find_lazy_stores(std::vector<std::int64_t>& cost) {
-    const std::size_t n = candidates_.num_global;
-    std::vector<char> at_head(f_.blocks.size() * n, 1), at_end(f_.blocks.size() * n, 1);
-    std::vector<char> now(candidates_.size(), 1);  // a candidate that is not global has its first def in the block
+    // By block: 1 = memory has the value. In the order of Residence.
+    std::vector<std::vector<char>> at_head(f_.blocks.size()), at_end(f_.blocks.size());
+    for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
+      at_head[b].assign(residence_.at_head[b].size(), 1);
+      at_end[b].assign(residence_.at_end[b].size(), 1);
+    }
+    std::vector<char> now(candidates_.size(), 1);
     const auto walk = [&](BlockId b, auto leaves) {
-      std::copy_n(at_head.begin() + static_cast<std::ptrdiff_t>(b.index() * n), n, now.begin());
+      const std::vector<std::uint32_t>& head = residence_.at_head[b.index()];
+      for (std::size_t k = 0; k < head.size(); ++k) now[head[k]] = at_head[b.index()][k];
       for (const Change& change : changes_[b.index()]) {
         char& is_valid = now[change.candidate];
         if (change.kind == Change::Kind::Leave) leaves(change, is_valid != 0);
         is_valid = change.kind == Change::Kind::Def ? 0 : 1;
       }
     };
+    const auto enter = [&](BlockId b, BlockId p) {
+      const std::vector<std::uint32_t>&head = residence_.at_head[b.index()], &end = residence_.at_end[p.index()];
+      for (std::size_t k = 0, e = 0; k < head.size(); ++k) {
+        while (e < end.size() && end[e] < head[k]) ++e;
+        if (e < end.size() && end[e] == head[k] && at_end[p.index()][e] == 0) at_head[b.index()][k] = 0;
+      }
+    };
+    const auto forget = [&](BlockId b) {
+      for (const std::uint32_t c : residence_.at_head[b.index()]) now[c] = 1;
+      for (const Change& change : changes_[b.index()]) now[change.candidate] = 1;
+    };
     for (bool changed = true; changed;) {
       changed = false;
       for (const BlockId b : cfg_.reverse_postorder()) {
-        for (const BlockId p : cfg_.predecessors(b)) {
-          if (!cfg_.is_reachable(p)) continue;
-          for (const std::uint32_t c : residence_.at_head[b.index()])
-            if (next_.is_reached_at_end(c, p.index()) && at_end[p.index() * n + c] == 0) at_head[b.index() * n + c] = 0;
-        }
+        for (const BlockId p : cfg_.predecessors(b))
+          if (cfg_.is_reachable(p)) enter(b, p);
         walk(b, [](const Change&, bool) {});
-        const auto end = at_end.begin() + static_cast<std::ptrdiff_t>(b.index() * n);
-        if (std::equal(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(n), end)) continue;
-        std::copy_n(now.begin(), n, end);
-        changed = true;
+        const std::vector<std::uint32_t>& end = residence_.at_end[b.index()];
+        for (std::size_t k = 0; k < end.size(); ++k) {
+          changed = changed || at_end[b.index()][k] != now[end[k]];
+          at_end[b.index()][k] = now[end[k]];
+        }
+        forget(b);
       }
     }
-    for (const BlockId b : cfg_.reverse_postorder())
+    for (const BlockId b : cfg_.reverse_postorder()) {
       walk(b, [&](const Change& change, bool is_valid) {
         if (is_valid) return;
         event_stores_[change.event] = 1;
         cost[change.candidate] += frequency_[b.index()];
       });
+      forget(b);
+    }
     for (Edge& edge : edges_) {
-      if (edge.is_load || at_end[edge.from.index() * n + edge.candidate] != 0) continue;
+      if (edge.is_load) continue;
+      const std::vector<std::uint32_t>& end = residence_.at_end[edge.from.index()];
+      const auto k = std::lower_bound(end.begin(), end.end(), edge.candidate) - end.begin();
+      if (at_end[edge.from.index()][static_cast<std::size_t>(k)] != 0) continue;
       edge.stores = true;
       cost[edge.candidate] += std::min(frequency_[edge.from.index()], frequency_[edge.to.index()]);
     }
@@ -455,6 +471,17 @@ SplitCandidates find_candidates(const Function& f, const ir::Cfg& cfg, const Liv
   return candidates;
 }
 
+// About how many global candidates are live at the heads of all blocks together.
+std::size_t count_live_at_heads(const ir::Cfg& cfg, const Liveness& live, const SplitCandidates& candidates) {
+  const auto position = [&](std::uint32_t row) {
+    return static_cast<std::size_t>(cfg.rpo_index(live.block_at(std::min(row / 2, live.num_numbered() - 1))));
+  };
+  std::size_t sum = 0;
+  for (std::size_t c = 0; c < candidates.num_global; ++c)
+    for (const Interval& i : live.range(candidates.vregs[c].index())) sum += position(end_row(i)) - position(first_row(i));
+  return sum;
+}
+
 }  // namespace
 
 std::optional<SplitProgram> split_live_ranges(const Function& f, const ir::Cfg& cfg, const Liveness& live,
@@ -462,7 +489,7 @@ std::optional<SplitProgram> split_live_ranges(const Function& f, const ir::Cfg& 
                                               std::span<const char> is_recomputed, std::span<const std::int64_t> frequency,
                                               std::span<const int> loop_depth) {
   const SplitCandidates candidates = find_candidates(f, cfg, live, registers, can_split);
-  if (candidates.size() == 0 || candidates.num_global * f.blocks.size() > kMostCells) return std::nullopt;
+  if (candidates.size() == 0 || count_live_at_heads(cfg, live, candidates) > kMostLiveAtHeads) return std::nullopt;
   const NextUse next(f, cfg, live, candidates, {frequency, loop_depth});
   const MoveWeights weights{frequency, is_recomputed};
   // Each walk takes the state at the ends of loops from the walk before. Walks end when one moves no less than the one before.

@@ -338,8 +338,12 @@ std::string summary(const Explanation& e) {
       if (s.place > 0) how += fmt::format("; {} went before it", s.place);
       break;
     case Spiller::Eviction: how = fmt::format("spilled in round {} by eviction: costs {}", s.round, s.cost); break;
+    case Spiller::Walk:
+      how = fmt::format("spilled in round {}: a walk found no register that it could have, costs {}", s.round, s.cost);
+      break;
     case Spiller::Fallback: how = "in memory, as everything is in the last fallback"; break;
     case Spiller::Fuel: how = "in memory: there was no fuel to keep it in a register"; break;
+    case Spiller::Unread: how = "in no register: what reads it is computed again from its start"; break;
     case Spiller::Split:
       how = fmt::format("split into {} pieces, one of them in memory", e.pieces);
       if (e.home >= 0) how += fmt::format(", the first in {}", home_text(e, e.home));
