@@ -125,6 +125,17 @@ const ExecAllocator* find_external(std::string_view name) {
   return nullptr;
 }
 
+std::vector<const ir::Allocator*> provers(ir::Bound::Kind kind) {
+  std::vector<const ir::Allocator*> found(all());
+  for (const auto& a : on_request()) found.push_back(a.get());
+  for (const auto& a : entered()) found.push_back(a.get());
+  std::erase_if(found, [&](const ir::Allocator* a) {
+    const auto* const prover = dynamic_cast<const ir::Prover*>(a);
+    return prover == nullptr || prover->kind() != kind;
+  });
+  return found;
+}
+
 std::string shown_name(std::string_view name) {
   const std::size_t at = command_in(name);
   if (at == std::string_view::npos) return std::string(name);

@@ -75,18 +75,20 @@ TEST(Contradictions, SuccessAgainstAProvenFailure) {
   EXPECT_EQ(d.bouts[1].verdict(), oracles::Verdict::Pass);
 }
 
-// Proves a number of general registers, and has no allocation.
+// Proves a number of general registers or of bytes, and has no allocation.
 class Wrongly : public ir::Prover {
  public:
-  explicit Wrongly(std::int64_t registers) : registers_(registers) {}
+  explicit Wrongly(std::int64_t at_least, ir::Bound::Kind kind = ir::Bound::Kind::Registers) : at_least_(at_least), kind_(kind) {}
   std::string_view name() const override { return "wrongly"; }
+  ir::Bound::Kind kind() const override { return kind_; }
   Answer prove(const ir::Function&, const ir::Target&, const ir::AllocOptions&, std::vector<ir::Bound>& bounds) const override {
-    bounds.push_back({.at_least = registers_});
+    bounds.push_back({.kind = kind_, .at_least = at_least_});
     return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Unsupported, "no allocation"});
   }
 
  private:
-  std::int64_t registers_;
+  std::int64_t at_least_;
+  ir::Bound::Kind kind_;
 };
 
 // What was proved about Chaitin's graphs of these programs, in which values that copies make equal interfere, dead copies have edges,
@@ -152,6 +154,37 @@ TEST(Contradictions, NoAllocationBeatsAProof) {
       for (std::size_t k = 1; k < 3; ++k)
         if (is_wrong) EXPECT_THAT(d.bouts[k].signatures(), testing::ElementsAre("proof/beats-registers@function")) << w.body;
         else EXPECT_EQ(d.bouts[k].verdict(), oracles::Verdict::Pass) << w.body;
+    }
+  }
+}
+
+// Three values of 4 bytes with two registers: one of them is stored and refilled once, 8 bytes.
+TEST(Contradictions, NoAllocationBeatsAProofByPoint) {
+  const auto parsed = ir::parse(R"(rir 1
+func @t kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  block b0
+    #0 %0 = ld
+    #1 %1 = ld
+    #2 %2 = ld
+    #3 st %2 !write
+    #4 st %1 !write
+    #5 st %0 !write
+    #6 exit
+)");
+  ASSERT_TRUE(parsed.has_value());
+  const ir::Target& target = ir::default_target();
+  const oracles::Before before(parsed->functions[0], target);
+  for (const bool is_wrong : {true, false}) {
+    const Wrongly prover(is_wrong ? 9 : 8, ir::Bound::Kind::SpillBytesByPoint);
+    const ir::Allocator* duelists[] = {&prover, find_allocator("exact-split"), find_allocator("briggs"), find_allocator("chordal")};
+    const Duel d = duel(before, {.duelists = duelists, .limits = ir::Limits::of(target, 2)});
+    for (std::size_t k = 1; k < 4; ++k) {
+      EXPECT_EQ(d.bouts[k].measures.weighted_spill_bytes, 8);
+      if (is_wrong) EXPECT_THAT(d.bouts[k].signatures(), testing::ElementsAre("proof/beats-spill-bytes-by-point@function"));
+      else EXPECT_EQ(d.bouts[k].verdict(), oracles::Verdict::Pass);
     }
   }
 }

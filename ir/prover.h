@@ -14,8 +14,9 @@ namespace regduel::ir {
 
 struct Bound {
   enum class Kind : std::uint8_t {
-    Registers,   // highest unit used + 1, in the file; each value in one home
-    SpillBytes,  // weighted, of all files; each value in one home, or in memory throughout
+    Registers,          // highest unit used + 1, in the file; each value in one home
+    SpillBytes,         // weighted, of all files; each value in one home, or in memory throughout
+    SpillBytesByPoint,  // the same; each value in registers or in memory, here and there
   };
   Kind kind = Kind::Registers;
   RegFile file = RegFile::R;
@@ -24,6 +25,8 @@ struct Bound {
 
 class Prover : public Allocator {
  public:
+  // Of all its bounds.
+  [[nodiscard]] virtual Bound::Kind kind() const = 0;
   // As allocate() does, with the bounds that were proved, also where the allocation fails.
   [[nodiscard]] virtual std::expected<Allocation, AllocFailure> prove(const Function& program, const Target& target,
                                                                       const AllocOptions& options,

@@ -1,6 +1,10 @@
 // Whole allocations of the smallest programs that show one thing each. Correctness in bulk is the judges' business (fuzz/).
 #include "reference/colourer.h"
 
+#include <sstream>
+
+#include <fmt/format.h>
+
 #include "reference/testing.h"
 
 namespace regduel::reference {
@@ -208,6 +212,31 @@ block b2
       255);
   EXPECT_THAT(run.text, Not(HasSubstr("edge")));
   EXPECT_EQ(run.allocation.claims.registers[0], 1);
+}
+
+// Eight accumulators and a load with eight registers. One by one, the parts of the accumulators took 16 accesses to memory.
+TEST(Briggs, AnAccumulatorGoesToMemoryAsOne) {
+  std::string text;
+  for (int v = 0; v < 25; ++v) text += fmt::format("vreg %{} R b32\n", v);
+  text += "vreg %25 P pred\nblock b0 depth 0\n";
+  int i = 0;
+  const auto add = [&](const std::string& inst) { text += fmt::format("#{} {}\n", i++, inst); };
+  for (int v = 0; v < 8; ++v) add(fmt::format("%{} = ld !read", v));
+  add("bra -> b1");
+  text += "block b1 depth 1\n";
+  for (int v = 0; v < 8; ++v) add(fmt::format("%{} = phi b0:%{}, b1:%{}", v + 8, v, v + 16));
+  add("%24 = ld !read");
+  for (int v = 0; v < 8; ++v) add(fmt::format("%{} = fma %{}, %24", v + 16, v + 8));
+  add("%25 = setp %24");
+  add("cbra %25 -> b1, b2");
+  text += "block b2 depth 0\n";
+  for (int v = 0; v < 8; ++v) add(fmt::format("st %{} !write", v + 16));
+  add("exit");
+  const Outcome run = allocate(text, 8);
+  int accesses = 0;
+  std::istringstream lines(run.text);
+  for (std::string line; std::getline(lines, line);) accesses += line.contains("+") && line.contains(" slot ");
+  EXPECT_LE(accesses, 8) << run.text;
 }
 
 TEST(Briggs, FixedTiedAndClobbered) {

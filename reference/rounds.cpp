@@ -187,6 +187,19 @@ class Rounds {
       if (k == limit) {
         // Something has to be spilled, so the candidates for it are to come up last.
         if (coloured(careful, Optimism::CheapestFirst)) return true;
+        if (tries_bold) {
+          // What copies join goes to memory as one, if that costs less: then no copy between the parts is left.
+          const Colouring of_careful = std::move(colouring_);
+          if (!is_bold_final) coalesced(bold_, false);
+          if (coloured(bold_, Optimism::CheapestFirst)) return true;
+          if (cost_of_failed(bold_, colouring_) < cost_of_failed(careful, of_careful)) {
+            progress_ = choose_spills(bold_, colouring_, available, problem_, code_,
+                                      {rules_.rematerialise, !is_over_pressure(bold_, available)}, next, fuel_) ||
+                        progress_;
+            return false;
+          }
+          colouring_ = of_careful;
+        }
         progress_ = choose_spills(careful, colouring_, available, problem_, code_,
                                   {rules_.rematerialise, !is_over_pressure(careful, available)}, next, fuel_) ||
                     progress_;
@@ -197,6 +210,11 @@ class Rounds {
     }
   }
 
+  static std::uint64_t cost_of_failed(const FileGraph& graph, const Colouring& colouring) {
+    std::uint64_t sum = 0;
+    for (const NodeId n : colouring.failed) sum += graph.cost(n);
+    return sum;
+  }
   [[nodiscard]] int most_registers_of(ir::RegFile file) const {
     if (file != ir::RegFile::R || rules_.occupancy_target == 0) return rules_.registers;
     return std::min(rules_.registers, most_registers(problem_.target(), rules_.occupancy_target, threads_of_block(f_)));

@@ -12,7 +12,9 @@
 
 #include "base/bad_input.h"
 #include "fuzz/campaign/store.h"
+#include "ir/prover.h"
 #include "ir/text/binary.h"
+#include "ir/text/text.h"
 #include "results/comparison.h"
 #include "results/testing.h"
 
@@ -209,6 +211,58 @@ TEST_F(Results, AllocatorsAreCompared) {
     EXPECT_EQ(c.measures[m].statistics.more, back.measures[m].statistics.fewer);
     EXPECT_NEAR(c.measures[m].statistics.p, back.measures[m].statistics.p, 1e-9);
   }
+}
+
+// Proves a number of general registers, and has no allocation.
+class Claims : public ir::Prover {
+ public:
+  explicit Claims(std::int64_t at_least) : at_least_(at_least) {}
+  std::string_view name() const override { return "claims"; }
+  ir::Bound::Kind kind() const override { return ir::Bound::Kind::Registers; }
+  std::expected<ir::Allocation, ir::AllocFailure> prove(const ir::Function&, const ir::Target&, const ir::AllocOptions&,
+                                                        std::vector<ir::Bound>& bounds) const override {
+    bounds.push_back({.at_least = at_least_});
+    return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Unsupported, "no allocation"});
+  }
+
+ private:
+  std::int64_t at_least_;
+};
+
+// A prover that has become wrong: what beats it fails in the newer run.
+TEST_F(Results, AProofThatIsBeatenIsAChangeOfVerdict) {
+  const auto parsed = ir::parse(R"(rir 1
+func @f kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  block b0
+    #0 %0 = ld
+    #1 %1 = copy %0
+    #2 %2 = copy %1
+    #3 st %1, %2, %0 !write
+    #4 exit
+)");
+  ASSERT_TRUE(parsed.has_value());
+  const ir::Target& target = ir::default_target();
+  const duel::Case input{&target, ir::Limits::of(target, 8), {}, parsed->functions[0]};
+  std::vector<ResultRow> rows[2];
+  for (const std::int64_t at_least : {1, 2}) {
+    remove();
+    const Claims prover(at_least);
+    const ir::Allocator* duelists[] = {&prover, duel::find_allocator("fatpoint")};
+    {
+      ResultFile file(path_, {"test", "duel", "none"});
+      file.add(dueled(input, "here", Content::Kept, duelists));
+      file.finish();
+    }
+    rows[at_least - 1] = read_results(path_);
+  }
+  const Comparison c = compare(rows[0], rows[1]);
+  ASSERT_EQ(c.verdicts.size(), 1u);
+  EXPECT_EQ(c.verdicts[0].older->verdict, "pass");
+  EXPECT_EQ(c.verdicts[0].newer->configuration.allocator, "fatpoint");
+  EXPECT_EQ(c.verdicts[0].newer->verdict, "fail");
 }
 
 ResultRow row(const std::string& hash, const std::string& name, std::int64_t bytes, const std::string& verdict = "pass") {

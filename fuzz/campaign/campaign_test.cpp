@@ -25,6 +25,7 @@
 #include "fuzz/campaign/event_log.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/campaign/testing.h"
+#include "ir/prover.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -89,6 +90,30 @@ struct Alone {
   const duel::Entered entered;
   const std::array<const ir::Allocator*, 1> duelists;
 };
+
+// Says that 199 general registers are not enough for anything.
+class ProvesTooMuch : public ir::Prover {
+ public:
+  std::string_view name() const override { return "proves-too-much"; }
+  ir::Bound::Kind kind() const override { return ir::Bound::Kind::Registers; }
+  std::expected<ir::Allocation, ir::AllocFailure> prove(const ir::Function&, const ir::Target&, const ir::AllocOptions&,
+                                                        std::vector<ir::Bound>& bounds) const override {
+    bounds.push_back({.at_least = 200});
+    return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Unsupported, "no allocation"});
+  }
+};
+
+TEST_F(CampaignTest, FindsAndReducesWhatBeatsAProof) {
+  const ProvesTooMuch prover;
+  const duel::Entered entered(prover);
+  const std::array<const ir::Allocator*, 2> duelists = {&prover, duel::find_allocator("briggs")};
+  const CampaignResult r = run(options(duelists, 40));
+  ASSERT_EQ(r.found.size(), 1u);
+  EXPECT_EQ(r.found[0].failure.allocator, "briggs");
+  EXPECT_EQ(r.found[0].failure.signature, "proof/beats-registers@function");
+  EXPECT_LE(r.found[0].instructions, 2u);
+  EXPECT_TRUE(reproduces(played(r.found[0].path), r.found[0].failure));
+}
 
 TEST_F(CampaignTest, FindsReducesAndNames) {
   const Alone broken(Broken::How::ReadsTheWrongRegister);

@@ -17,6 +17,7 @@
 #include "duel/exec/exec_allocator.h"
 #include "fuzz/triage/usual_cost.h"
 #include "oracles/judges.h"
+#include "oracles/proof/proof.h"
 #include "passes/series.h"
 
 namespace regduel::fuzz {
@@ -61,6 +62,11 @@ bool reproduces(const duel::Case& input, const Failure& failure, ir::Fuel* fuel)
   if (failure.signature.starts_with("disagreement/completeness-vs-success"))
     for (const ir::Allocator* other : duel::all_duelists())
       if (other != allocator) asked.push_back(other);
+  // A proof is beaten only where some prover is there.
+  for (const auto kind : {ir::Bound::Kind::Registers, ir::Bound::Kind::SpillBytes, ir::Bound::Kind::SpillBytesByPoint})
+    if (failure.signature.starts_with(fmt::format("proof/{}@", oracles::beaten(kind))))
+      for (const ir::Allocator* prover : duel::provers(kind))
+        if (prover != allocator) asked.push_back(prover);
   std::optional<duel::ShortTimeout> short_timeout;
   if (is_hang(failure)) short_timeout.emplace(kHangSeconds);
   const duel::Duel d =

@@ -39,7 +39,8 @@ bool shows(const duel::Case& input, const ir::Allocator& allocator, std::string_
 
 bool shows_alike(const duel::Case& input, const Failure& failure, ir::Fuel* fuel) {
   const std::string nature = nature_of(failure.signature);
-  if (is_gap(failure) || ends_the_process(failure) || nature == "disagreement/completeness-vs-success")
+  if (is_gap(failure) || ends_the_process(failure) || nature == "disagreement/completeness-vs-success" ||
+      nature.starts_with("proof/"))
     return reproduces(input, failure, fuel);
   const ir::Allocator* const allocator = duel::find_allocator(failure.allocator);
   return allocator != nullptr && shows(input, *allocator, nature, fuel);

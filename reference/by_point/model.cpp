@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/planted.h"
 #include "ir/loops.h"
 #include "reference/by_point/room.h"
 #include "reference/program/contents.h"
@@ -19,6 +20,7 @@ constexpr auto kMostWeight = static_cast<std::uint64_t>(ir::kMostWeight);
 
 // The index of the program's instruction, if it can be repeated anywhere; else kNoSource.
 std::uint32_t repeatable(const Problem& problem, const CodeInst& inst) {
+  if (REGDUEL_PLANTED("exact-split-nothing-is-computed-again")) return kNoSource;
   if (inst.kind == CodeKind::Remat) return inst.remat_of;
   if (inst.kind != CodeKind::Original) return kNoSource;
   const ir::Function& f = problem.program();
@@ -86,6 +88,8 @@ class Builder {
   }
 
   ByPointModel run() {
+    // Where equal contents are not known, the model counts them several times.
+    m_.is_bounded = contents_.is_known();
     find_saved();
     for (std::uint32_t b = 0; b < code_.blocks.size(); ++b)
       if (code_.blocks[b].is_reachable) block(b);

@@ -254,10 +254,10 @@ class FileGraph {
   int max_live_ = 0, clique_units_ = 0;
   std::vector<NodeId> crowd_;
   // While building: the edges in the order in which they were found. In a graph of up to kMatrixNodes each is there once, as the
-  // matrix of bits shows (16 MiB at most): a row for each node, of the nodes up to itself; each has an edge to itself. Nearly all
+  // matrix of bits shows (64 MiB at most): a row for each node, of the nodes up to itself; each has an edge to itself. Nearly all
   // that lives where a node is defined has a lower number, so that a def asks one row. In a larger graph some edges are there
   // twice until their lists are made.
-  static constexpr std::size_t kMatrixNodes = 16384;
+  static constexpr std::size_t kMatrixNodes = 32768;
   // Rows are whole words: 64 of one word, then 64 of two.
   [[nodiscard]] static std::size_t row_begin(std::size_t n) { return (n / 64 + 1) * (32 * (n / 64) + n % 64); }
   FoundEdges found_;

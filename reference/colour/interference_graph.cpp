@@ -185,6 +185,7 @@ class Builder {
     }
   }
   [[nodiscard]] bool meet_at_reads(unsigned a, unsigned b) const {
+    if (REGDUEL_PLANTED("exact-operands-interfere")) return true;
     switch (edges_) {
       case Edges::Chaitin: return true;
       case Edges::Value: return ((a | b) & kWrites) != 0;
@@ -219,6 +220,7 @@ class Builder {
     });
   }
   void except_same(std::uint32_t i, TempId d) {
+    if (REGDUEL_PLANTED("exact-equal-values-interfere")) return;
     for (auto s = std::ranges::lower_bound(same_, i, {}, &Same::inst); s != same_.end() && s->inst == i; ++s)
       if (s->def == d && (edges_ == Edges::Necessary || in_step(d, s->other))) except_.push_back(s->other);
   }

@@ -169,7 +169,7 @@ Result least_split_bytes(const Problem& problem, const Knobs& knobs, const ir::A
   if (options.trace != nullptr)
     options.trace->line(fmt::format("exact-split: {} values, {} elements, {} demands of points, {} of packing, cost {} to {}",
                                     least.values, least.elements, least.demands, least.misfits, least.at_least, least.at_most));
-  bounds.push_back({ir::Bound::Kind::SpillBytes, ir::RegFile::R, least.at_least});
+  bounds.push_back({ir::Bound::Kind::SpillBytesByPoint, ir::RegFile::R, least.at_least});
   if (!least.allocation) {
     ir::Allocation other = allocate_by_chordal_colouring(problem, options.fuel);
     other.notes.push_back(
@@ -187,9 +187,11 @@ Result least_split_bytes(const Problem& problem, const Knobs& knobs, const ir::A
 class Exact final : public ir::Prover {
  public:
   using Solve = Result (*)(const Problem&, const Knobs&, const ir::AllocOptions&, std::vector<ir::Bound>&);
-  Exact(std::string_view name, const ir::KnobTable<Knobs>& knobs, Solve solve) : name_(name), knobs_(knobs), solve_(solve) {}
+  Exact(std::string_view name, ir::Bound::Kind kind, const ir::KnobTable<Knobs>& knobs, Solve solve)
+      : name_(name), kind_(kind), knobs_(knobs), solve_(solve) {}
 
   [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] ir::Bound::Kind kind() const override { return kind_; }
   [[nodiscard]] std::span<const ir::KnobInfo> knobs() const override { return knobs_.infos(); }
   [[nodiscard]] Result prove(const ir::Function& program, const ir::Target& target, const ir::AllocOptions& options,
                              std::vector<ir::Bound>& bounds) const override {
@@ -205,18 +207,21 @@ class Exact final : public ir::Prover {
 
  private:
   std::string_view name_;
+  ir::Bound::Kind kind_;
   const ir::KnobTable<Knobs>& knobs_;
   Solve solve_;
 };
 
 }  // namespace
 
-std::unique_ptr<ir::Allocator> make_exact() { return std::make_unique<Exact>("exact", exact_knobs(), fewest_registers); }
+std::unique_ptr<ir::Allocator> make_exact() {
+  return std::make_unique<Exact>("exact", ir::Bound::Kind::Registers, exact_knobs(), fewest_registers);
+}
 std::unique_ptr<ir::Allocator> make_exact_spill() {
-  return std::make_unique<Exact>("exact-spill", exact_spill_knobs(), least_spill_bytes);
+  return std::make_unique<Exact>("exact-spill", ir::Bound::Kind::SpillBytes, exact_spill_knobs(), least_spill_bytes);
 }
 std::unique_ptr<ir::Allocator> make_exact_split() {
-  return std::make_unique<Exact>("exact-split", exact_split_knobs(), least_split_bytes);
+  return std::make_unique<Exact>("exact-split", ir::Bound::Kind::SpillBytesByPoint, exact_split_knobs(), least_split_bytes);
 }
 
 }  // namespace regduel::reference

@@ -4,7 +4,6 @@
 #include <bit>
 #include <numeric>
 
-#include "base/grouped.h"
 #include "reference/spill/worklist.h"
 
 namespace regduel::reference {
@@ -17,7 +16,7 @@ class Sharing {
  public:
   Sharing(const Code& code, const Plan& plan, const std::vector<std::uint8_t>& is_dead)
       : code_(code), plan_(plan), is_dead_(is_dead), words_((plan.slots.size() + 63) / 64),
-        live_in_(code.blocks.size() * words_, 0), reach_out_(live_in_.size(), 0) {}
+        live_in_(code.blocks.size() * words_, 0), reach_out_(live_in_.size(), 0), conflicts_(plan.slots.size()) {}
 
   std::vector<std::uint32_t> run() {
     std::vector<std::uint32_t> order = reverse_postorder(code_);
@@ -97,33 +96,26 @@ class Sharing {
     backwards(b, [&](const CodeInst& inst) { stores[inst.slot] += inst.kind == CodeKind::Store; });
     backwards(b, [&](const CodeInst& inst) {
       if (inst.kind == CodeKind::Refill) return set(now, inst.slot);
-      for (std::size_t w = 0; w < words_; ++w)
-        for (std::uint64_t bits = now[w]; bits != 0; bits &= bits - 1) {
-          const auto other = static_cast<std::uint32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
-          if (other != inst.slot) conflicts_.emplace_back(inst.slot, other);
-        }
+      conflicts_[inst.slot].unite(now);
       const bool is_first = --stores[inst.slot] == 0 && !is_set(before, inst.slot);
       if (fills(inst) || is_first) clear(now, inst.slot);
     });
   }
   std::vector<std::uint32_t> first_fit() {
-    std::ranges::sort(conflicts_);
-    conflicts_.erase(std::ranges::unique(conflicts_).begin(), conflicts_.end());
     const std::size_t slots = plan_.slots.size();
-    const Grouped<std::uint32_t> others(slots, [&](auto add) {
-      for (const auto& [a, b] : conflicts_) {
-        add(a, b);
-        add(b, a);
-      }
-    });
+    for (std::uint32_t a = 0; a < slots; ++a)
+      conflicts_[a].for_each([&](std::uint32_t b) {
+        if (a != b) conflicts_[b].add(a);
+      });
     std::vector<std::uint32_t> order(slots), first(slots), class_of(slots, kNone), firsts, taken_by;
     std::iota(order.begin(), order.end(), 0u);
     std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
       return plan_.slots[a].bytes != plan_.slots[b].bytes ? plan_.slots[a].bytes > plan_.slots[b].bytes : a < b;
     });
     for (const std::uint32_t s : order) {
-      for (const std::uint32_t o : others[s])
-        if (class_of[o] != kNone) taken_by[class_of[o]] = s;
+      conflicts_[s].for_each([&](std::uint32_t o) {
+        if (o != s && class_of[o] != kNone) taken_by[class_of[o]] = s;
+      });
       const auto free = std::ranges::find_if(taken_by, [&](std::uint32_t by) { return by != s; });
       class_of[s] = static_cast<std::uint32_t>(free - taken_by.begin());
       if (free == taken_by.end()) {
@@ -135,12 +127,47 @@ class Sharing {
     return first;
   }
 
+  // A set of slots, with the words from its first member to its last.
+  class Row {
+   public:
+    void unite(const Words& more) {
+      std::size_t begin = 0, end = more.size();
+      while (end > 0 && more[end - 1] == 0) --end;
+      if (end == 0) return;
+      while (more[begin] == 0) ++begin;
+      reach(begin, end);
+      for (std::size_t w = begin; w < end; ++w) bits_[w - first_] |= more[w];
+    }
+    void add(std::uint32_t slot) {
+      reach(slot / 64, slot / 64 + 1);
+      bits_[slot / 64 - first_] |= std::uint64_t{1} << (slot % 64);
+    }
+    template <class F>
+    void for_each(F&& f) const {
+      for (std::size_t w = 0; w < bits_.size(); ++w)
+        for (std::uint64_t bits = bits_[w]; bits != 0; bits &= bits - 1)
+          f(static_cast<std::uint32_t>((first_ + w) * 64 + static_cast<std::size_t>(std::countr_zero(bits))));
+    }
+
+   private:
+    void reach(std::size_t begin, std::size_t end) {
+      if (bits_.empty()) first_ = begin;
+      if (begin < first_) {
+        bits_.insert(bits_.begin(), first_ - begin, 0);
+        first_ = begin;
+      }
+      if (bits_.size() < end - first_) bits_.resize(end - first_, 0);
+    }
+    std::size_t first_ = 0;
+    Words bits_;
+  };
+
   const Code& code_;
   const Plan& plan_;
   const std::vector<std::uint8_t>& is_dead_;
   std::size_t words_;
-  Words live_in_, reach_out_;  // by block, words_ each
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> conflicts_;
+  Words live_in_, reach_out_;   // by block, words_ each
+  std::vector<Row> conflicts_;  // by slot: what is live where it is stored, then also the slots that are stored where it is live
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace regduel::reference {
 
 // By slot of the plan: the slot that it becomes, at least as large, and its own number where it is the first of its class.
 //   is_dead   by index of Code::insts: what is left out
-// Cost O(blocks x slots / 64 x passes + stores x live slots).
+// Cost O(blocks x slots / 64 x passes + stores x slots / 64 + pairs of slots that conflict).
 [[nodiscard]] std::vector<std::uint32_t> shared_slots(const Code& code, const Plan& plan, const std::vector<std::uint8_t>& is_dead);
 
 }  // namespace regduel::reference

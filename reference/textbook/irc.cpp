@@ -96,8 +96,10 @@ class Iterated {
   }
 
   // --- work lists. An entry that no longer holds is passed over.
-  [[nodiscard]] bool has_moves(NodeId n) const {
-    return std::ranges::any_of(moves_of_[n], [&](std::uint32_t m) { return moves_[m] != Move::Gone; });
+  [[nodiscard]] bool has_moves(NodeId n) {
+    std::vector<std::uint32_t>& moves = moves_of_[n];
+    while (!moves.empty() && moves_[moves.back()] == Move::Gone) moves.pop_back();
+    return !moves.empty();
   }
   void file_low(NodeId n) { (has_moves(n) ? freeze_ : simplify_).push_back(n); }
   NodeId pop(std::vector<NodeId>& list, bool with_moves) {
@@ -183,6 +185,7 @@ class Iterated {
         });
     g_.merge(kept, gone);
     state_[gone] = State::Coalesced;
+    for (const NodeId n : {kept, gone}) std::erase_if(moves_of_[n], [&](std::uint32_t m) { return moves_[m] == Move::Gone; });
     moves_of_[kept].insert(moves_of_[kept].end(), moves_of_[gone].begin(), moves_of_[gone].end());
     wake(kept);
     if (g_.is_fixed(kept)) {
