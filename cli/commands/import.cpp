@@ -150,7 +150,9 @@ Action declare_import(Arguments& a) {
   a.option("-o,--output", &o->output,
            "Directory for one RIR file an entry or function, and index.json, which says whose each is (default: all to "
            "standard output)");
-  a.option("--emit", &o->emit, "rir (text), dot (Graphviz) or ptx (one module that ptxas takes)").one_of({"rir", "dot", "ptx"}).shows_default();
+  a.option("--emit", &o->emit, "rir (text), dot (Graphviz) or ptx (one module that ptxas takes)")
+      .one_of({"rir", "dot", "ptx"})
+      .shows_default();
   o->abi.add_to(a);
   a.flag("--ssa", o->ssa, "In SSA form, with phis, as far as registers can be in it (regduel pass ssa)");
   a.flag("--param-copies", o->param_copies,

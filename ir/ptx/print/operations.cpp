@@ -289,7 +289,8 @@ int vector_element_bytes(const Function& f, const Inst& i, const Opcode& o, std:
   }
   const std::size_t defs = defs_of(ops).size();
   const bool is_value = is_def ? defs == 1 : pattern.find('V') != std::string_view::npos && k > defs;
-  if (n >= 2 && is_value && bytes * 8 >= n * 8 && (is_def || bytes * 8 == n * std::max(o.type.bits, 8) || bytes > 8)) return bytes / n;
+  if (n >= 2 && is_value && bytes * 8 >= n * 8 && (is_def || bytes * 8 == n * std::max(o.type.bits, 8) || bytes > 8))
+    return bytes / n;
   if (bytes > 8 && !(o.has("b128") && bytes == 16)) return 4;
   // Coordinates of a texture, and the like.
   const bool is_wide = bytes == 8 && o.type.bits <= 32 && (o.root() == "tex" || o.root() == "tld4" || o.root() == "sust");
@@ -308,9 +309,9 @@ bool is_instruction(const Function& f, const Inst& i, const Opcode& o) {
   if (o.kind == Opcode::Kind::Ld || o.kind == Opcode::Kind::Ldu || o.kind == Opcode::Kind::St) return o.type.bits > 0;
   // Random programs have names of instructions with any number of operands.
   static constexpr std::pair<std::string_view, std::size_t> kCounts[] = {
-      {"add", 2}, {"sub", 2},  {"mul", 2},  {"and", 2}, {"or", 2},  {"xor", 2},  {"min", 2}, {"max", 2}, {"shl", 2}, {"shr", 2},
-      {"mad", 3}, {"fma", 3},  {"lop3", 4}, {"shf", 3}, {"sad", 3}, {"selp", 3}, {"bfi", 4}, {"neg", 1}, {"abs", 1}, {"not", 1},
-      {"cvt", 1}, {"popc", 1}, {"rcp", 1},  {"mov", 1}, {"cvta", 1}};
+      {"add", 2}, {"sub", 2}, {"mul", 2}, {"and", 2},  {"or", 2},  {"xor", 2}, {"min", 2},  {"max", 2}, {"shl", 2},
+      {"shr", 2}, {"mad", 3}, {"fma", 3}, {"lop3", 4}, {"shf", 3}, {"sad", 3}, {"selp", 3}, {"bfi", 4}, {"neg", 1},
+      {"abs", 1}, {"not", 1}, {"cvt", 1}, {"popc", 1}, {"rcp", 1}, {"mov", 1}, {"cvta", 1}};
   for (const auto& [root, count] : kCounts)
     if (o.root() == root && root != "mov" && root != "cvt") {
       const std::size_t uses = uses_of(ops).size() - (o.info.carry_in ? 1u : 0u);

@@ -97,7 +97,8 @@ class FunctionPrinter {
     for (const auto& [name, v] : a_.variables.by_name) {
       const char* const space = v.space == Space::Shared ? "shared" : v.space == Space::Local ? "local" : nullptr;
       if (space != nullptr && !functions_.contains(name))
-        variables_ += fmt::format("\t.{} .align {} .b8 {}[{}];\n", space, v.align, identifier(name), v.has_address ? 1024 : std::max(v.bytes, 1));
+        variables_ += fmt::format("\t.{} .align {} .b8 {}[{}];\n", space, v.align, identifier(name),
+                                  v.has_address ? 1024 : std::max(v.bytes, 1));
     }
     if (f_.kind == FunctionKind::Device) {
       const auto it = signatures_.find(f_.name);
@@ -158,6 +159,15 @@ class FunctionPrinter {
         continue;
       }
       const Operand* const guard = guard_of(f_.operands_of(i));
+      if (guard != nullptr && i.op == Op::Call) {
+        // The moves of arguments have no guard in PTX.
+        Operand otherwise = *guard;
+        otherwise.flags ^= kNegated;
+        lines_.add(fmt::format("@{} bra $S{}", lines_.predicate(otherwise), i.id.value));
+        instruction(i);
+        lines_.add_bare(fmt::format("$S{}:", i.id.value));
+        continue;
+      }
       if (guard != nullptr) lines_.set_guard(lines_.predicate(*guard));
       instruction(i);
       lines_.set_guard("");
@@ -198,7 +208,8 @@ class FunctionPrinter {
     } else if (p_.style == PtxStyle::StandIns) {
       print_stand_in(f_, i, lines_);
     } else {
-      print_operation(f_, i, opcodes_.find(f_.mnemonic(i)), [this](const Inst& at, std::string_view s) { return name_of(at, s); }, lines_);
+      print_operation(
+          f_, i, opcodes_.find(f_.mnemonic(i)), [this](const Inst& at, std::string_view s) { return name_of(at, s); }, lines_);
     }
   }
 
@@ -226,7 +237,8 @@ class FunctionPrinter {
       const std::size_t shift = k * static_cast<std::size_t>(bytes) * 8;
       std::int64_t value = is_number ? (shift < 64 ? ops[1].imm() >> shift : ops[1].imm() >> 63) : 0;
       if (bytes < 8) value &= (std::int64_t{1} << (std::max(bytes, 2) * 8)) - 1;
-      lines_.add(fmt::format("mov.b{} {}, {}", std::max(bytes, 2) * 8, names[k], is_number ? fmt::format("{}", value) : name_of(i, text(ops[1]))));
+      lines_.add(fmt::format("mov.b{} {}, {}", std::max(bytes, 2) * 8, names[k],
+                             is_number ? fmt::format("{}", value) : name_of(i, text(ops[1]))));
     }
     lines_.settle();
   }
@@ -251,7 +263,8 @@ class FunctionPrinter {
         return;
       }
       case Op::Ret:
-        if (f_.kind == FunctionKind::Device) store_all(signatures_.find(f_.name)->second.results, fixed_operands(f_, uses_of(ops)), "r");
+        if (f_.kind == FunctionKind::Device)
+          store_all(signatures_.find(f_.name)->second.results, fixed_operands(f_, uses_of(ops)), "r");
         lines_.add("ret");
         return;
       default: lines_.add("exit");
@@ -343,7 +356,8 @@ class FunctionPrinter {
       return names;
     };
     const auto n = static_cast<std::size_t>(number);
-    const auto results = declare(s.results, "r", a_.variables.results[n]), arguments = declare(s.arguments, "a", a_.variables.arguments[n]);
+    const auto results = declare(s.results, "r", a_.variables.results[n]),
+               arguments = declare(s.arguments, "a", a_.variables.arguments[n]);
     const std::string address = callee.address != nullptr ? word_of(*callee.address, 8) : "";
     store_all(s.arguments, fixed_operands(f_, uses_of(ops)), prefix + "a");
     std::string text = "call ";
@@ -395,7 +409,8 @@ std::string target_of(std::span<const PtxFunction> functions) {
 PtxStyle ptx_style(const Function& f) {
   OpcodeTable opcodes;
   for (const Inst& i : f.insts)
-    if (i.op == Op::Named && f.mnemonic(i) != "abi.entry" && !is_instruction(f, i, opcodes.find(f.mnemonic(i)))) return PtxStyle::StandIns;
+    if (i.op == Op::Named && f.mnemonic(i) != "abi.entry" && !is_instruction(f, i, opcodes.find(f.mnemonic(i))))
+      return PtxStyle::StandIns;
   return PtxStyle::Operations;
 }
 
@@ -428,14 +443,16 @@ std::string print_ptx(std::span<const PtxFunction> functions) {
   for (const auto& [name, v] : globals) {
     const char* const reference = v.first == Space::Texture ? "texref" : v.first == Space::Sampler ? "samplerref" : "surfref";
     if (v.first >= Space::Texture) text += fmt::format(".global .{} {};\n", reference, identifier(name));
-    else text += fmt::format(".{} .align 16 .b8 {}[{}];\n", v.first == Space::Const ? "const" : "global", identifier(name), v.second);
+    else
+      text += fmt::format(".{} .align 16 .b8 {}[{}];\n", v.first == Space::Const ? "const" : "global", identifier(name), v.second);
   }
   for (const auto& [name, s] : signatures)
     text += fmt::format("{}.func {};\n", defined.contains(name) ? (called.contains(name) ? "" : ".visible ") : ".extern ",
                         text_of(s, identifier(name), true));
   text += '\n';
   for (std::size_t k = 0; k < functions.size(); ++k)
-    text += FunctionPrinter(functions[k], analysed[k], signatures, defined, opcodes).run(called.contains(functions[k].function->name));
+    text +=
+        FunctionPrinter(functions[k], analysed[k], signatures, defined, opcodes).run(called.contains(functions[k].function->name));
   return text;
 }
 

@@ -91,7 +91,8 @@ Sides sides_of_call(const Analysed& a, const Inst& call, int number) {
 std::vector<const Operand*> fixed_operands(const Function& f, std::span<const Operand> ops) {
   std::vector<const Operand*> list;
   for (const Operand& op : ops)
-    if (op.is_vreg() && op.role != Role::Guard && f.fixed_of(op).is_valid() && f.fixed_of(op).file == RegFile::R) list.push_back(&op);
+    if (op.is_vreg() && op.role != Role::Guard && f.fixed_of(op).is_valid() && f.fixed_of(op).file == RegFile::R)
+      list.push_back(&op);
   return list;
 }
 
@@ -99,12 +100,13 @@ Callee callee_of(const Function& f, const Inst& call) {
   const auto uses = uses_of(f.operands_of(call));
   Callee c;
   if (!uses.empty() && uses[0].kind == OperandKind::Symbol) c.name = f.symbols[uses[0].symbol()];
-  for (std::size_t k = 0; k < std::min<std::size_t>(2, uses.size()); ++k)
-    if (uses[k].is_vreg() && !f.fixed_of(uses[k]).is_valid() && f.vreg(f.root(uses[k].vreg())).width == 64) {
-      c.address = &uses[k];
-      c.name = {};
-      break;
-    }
+  // A register, alone or behind the name of a prototype, which no argument is in the place of: it is fixed to none.
+  const std::size_t k = c.name.empty() ? 0 : 1;
+  if (k < uses.size() && uses[k].is_vreg() && !f.fixed_of(uses[k]).is_valid() && f.operand_bytes(uses[k]) == 8) {
+    c.address = &uses[k];
+    c.name = {};
+  }
+  if (c.address == nullptr && c.name.empty()) c.name = "$nameless";
   return c;
 }
 
@@ -156,7 +158,8 @@ std::vector<std::pair<std::string, std::string>> declarations_of(const std::vect
   std::vector<std::pair<std::string, std::string>> all;
   const auto add = [&](bool is_word, int bytes) {
     std::string name = prefix == "_" ? "_" : fmt::format("{}{}", prefix, all.size());
-    std::string text = is_word ? fmt::format(".param .b{} {}", bytes * 8, name) : fmt::format(".param .align 8 .b8 {}[{}]", name, bytes);
+    std::string text =
+        is_word ? fmt::format(".param .b{} {}", bytes * 8, name) : fmt::format(".param .align 8 .b8 {}[{}]", name, bytes);
     all.emplace_back(std::move(name), std::move(text));
   };
   if (!list.empty() && list[0].offset >= 0) {

@@ -48,7 +48,8 @@ struct Callee {
 // Where parameter `k` of a list is: "PREFIX0+8" of the structure of results, "PREFIXk" else.
 [[nodiscard]] std::string place_of(const std::vector<Parameter>& list, std::size_t k, std::string_view prefix);
 // The declarations of a list, as ".param .b32 PREFIXk" or one of a structure, each with its name.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> declarations_of(const std::vector<Parameter>& list, std::string_view prefix);
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> declarations_of(const std::vector<Parameter>& list,
+                                                                               std::string_view prefix);
 
 // The registers of arguments or results: of a call, of an entry or of a return, those that are fixed.
 [[nodiscard]] std::vector<const Operand*> fixed_operands(const Function& f, std::span<const Operand> ops);

@@ -41,12 +41,15 @@ class StandIn {
   [[nodiscard]] bool is_predicate(const Operand& op) const { return lines_.element_bytes(f_.root(op.vreg())) == 0; }
   [[nodiscard]] Storage storage(const Operand& op) const { return f_.storage(op); }
   // Bytes at once: words, or the part of one.
-  [[nodiscard]] int piece(const Storage& s) const { return s.size % 4 == 0 && s.offset % 4 == 0 ? 4 : s.size % 2 == 0 && s.offset % 2 == 0 ? 2 : 1; }
+  [[nodiscard]] int piece(const Storage& s) const {
+    return s.size % 4 == 0 && s.offset % 4 == 0 ? 4 : s.size % 2 == 0 && s.offset % 2 == 0 ? 2 : 1;
+  }
 
   std::vector<std::string> words_of(const Operand& op) {
     if (is_predicate(op)) {
       std::string t = lines_.temp(4);
-      lines_.add(fmt::format("selp.b32 {}, {}, {}, {}", t, number_of(i_, 50), number_of(i_, 51), f_.root(op.vreg()).is_valid() ? lines_.name(f_.root(op.vreg()), 0) : ""));
+      lines_.add(fmt::format("selp.b32 {}, {}, {}, {}", t, number_of(i_, 50), number_of(i_, 51),
+                             f_.root(op.vreg()).is_valid() ? lines_.name(f_.root(op.vreg()), 0) : ""));
       return {t};
     }
     const Storage s = storage(op);
@@ -122,8 +125,8 @@ class StandIn {
     if (i_.has(kMemRead) || sum.empty()) {
       std::string t = lines_.temp(4);
       const bool is_constant = !i_.has(kMemRead) || i_.has(kReadOnly);
-      lines_.add(fmt::format("{}.b32 {}, [{}+{}]", is_constant ? "ld.const" : "ld.volatile.global", t, is_constant ? "$constants" : "$memory",
-                             place(61)));
+      lines_.add(fmt::format("{}.b32 {}, [{}+{}]", is_constant ? "ld.const" : "ld.volatile.global", t,
+                             is_constant ? "$constants" : "$memory", place(61)));
       add(t);
     }
     return sum;

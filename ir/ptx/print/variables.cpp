@@ -14,8 +14,11 @@ using Space = Variable::Space;
 
 // The memories that the modifiers of an opcode name, in their order.
 std::vector<Space> spaces_of(const Opcode& o) {
-  static constexpr std::pair<std::string_view, Space> kSpaces[] = {
-      {"shared", Space::Shared}, {"local", Space::Local}, {"global", Space::Global}, {"const", Space::Const}, {"param", Space::Param}};
+  static constexpr std::pair<std::string_view, Space> kSpaces[] = {{"shared", Space::Shared},
+                                                                   {"local", Space::Local},
+                                                                   {"global", Space::Global},
+                                                                   {"const", Space::Const},
+                                                                   {"param", Space::Param}};
   std::vector<Space> spaces;
   for (std::size_t k = 1; k < o.parts.size(); ++k)
     for (const auto& [name, space] : kSpaces)
@@ -23,7 +26,9 @@ std::vector<Space> spaces_of(const Opcode& o) {
   return spaces;
 }
 
-bool is_name(std::string_view s) { return !s.empty() && s != "_" && s != "-" && s[0] != '%' && s[0] != '.' && !s.starts_with("c["); }
+bool is_name(std::string_view s) {
+  return !s.empty() && s != "_" && s != "-" && s[0] != '%' && s[0] != '.' && !s.starts_with("c[");
+}
 
 class Finder {
  public:
@@ -94,8 +99,8 @@ class Finder {
 
   // Of matrices and asynchronous copies, as much as any instruction asks for.
   [[nodiscard]] static int access_bytes(const Opcode& o) {
-    const bool is_plain = o.kind == Opcode::Kind::Ld || o.kind == Opcode::Kind::Ldu || o.kind == Opcode::Kind::St || o.root() == "atom" ||
-                          o.root() == "red";
+    const bool is_plain = o.kind == Opcode::Kind::Ld || o.kind == Opcode::Kind::Ldu || o.kind == Opcode::Kind::St ||
+                          o.root() == "atom" || o.root() == "red";
     int bytes = std::max(o.type.bits / 8, 1);
     for (const std::string_view n : {"v2", "v4", "v8"})
       if (o.has(n)) bytes *= n[1] - '0';
@@ -126,13 +131,35 @@ class Finder {
         const bool is_load = o.kind == Opcode::Kind::Ld;
         if (belongs_to_call(i, name, is_load, offset, bytes)) continue;
         if (is_load) own_.insert(std::string(name));
-        else if (f_.kind == FunctionKind::Device && o.kind == Opcode::Kind::St && !own_.contains(std::string(name))) space = Space::Return;
+        else if (f_.kind == FunctionKind::Device && o.kind == Opcode::Kind::St && !own_.contains(std::string(name)))
+          space = Space::Return;
       }
       extend(name, is_memory || o.root() == "mapa" ? space : Space::Unknown, offset, bytes);
       if (!is_memory) {
         v_.by_name[std::string(name)].has_address = true;
         if (!defs.empty() && defs[0].is_vreg()) symbol_in_[f_.root(defs[0].vreg()).index()] = uses[k].symbol();
       }
+    }
+  }
+
+  void set_space(SymbolId variable, const std::vector<Space>& spaces, std::size_t nth) {
+    Variable& v = v_.by_name[std::string(f_.symbols[variable])];
+    if (nth < spaces.size() && v.space == Space::Unknown) v.space = spaces[nth];
+  }
+
+  // Through registers: the first is an address; so is the second of a copy from one memory to another.
+  void access(const Inst& i, const Opcode& o) {
+    const auto spaces = spaces_of(o);
+    std::size_t nth = 0;
+    for (const Operand& op : uses_of(f_.operands_of(i))) {
+      if (!op.is_vreg()) continue;
+      if (const SymbolId from = symbol_in_[f_.root(op.vreg()).index()]; from.is_valid()) {
+        set_space(from, spaces, nth);
+        // A variable is aligned as much as the largest access, and no more: ptxas joins accesses where it is.
+        Variable& v = v_.by_name[std::string(f_.symbols[from])];
+        v.align = std::max(v.align, access_bytes(o));
+      }
+      if (++nth >= std::max<std::size_t>(spaces.size(), 1)) break;
     }
   }
 
@@ -144,20 +171,15 @@ class Finder {
         const auto ops = f_.operands_of(i);
         if (i.op == Op::Call || i.is_terminator()) continue;
         SymbolId from;
+        if (i.op == Op::Named && (i.has(kMemRead) || i.has(kMemWrite))) {
+          access(i, opcodes_.find(f_.mnemonic(i)));
+          continue;
+        }
         for (const Operand& op : uses_of(ops))
           if (op.is_vreg() && !from.is_valid()) from = symbol_in_[f_.root(op.vreg()).index()];
         if (!from.is_valid()) continue;
-        if (i.op == Op::Named) {
-          const Opcode& o = opcodes_.find(f_.mnemonic(i));
-          if (const bool is_memory = i.has(kMemRead) || i.has(kMemWrite); is_memory || o.root() == "cvta") {
-            const auto spaces = spaces_of(o);
-            Variable& v = v_.by_name[std::string(f_.symbols[from])];
-            if (!spaces.empty() && v.space == Space::Unknown) v.space = spaces[0];
-            // A variable is aligned as much as the largest access, and no more: ptxas joins accesses where it is.
-            if (is_memory && spaces.size() > 0) v.align = std::max(v.align, access_bytes(o));
-            continue;
-          }
-        }
+        if (i.op == Op::Named)
+          if (const Opcode& o = opcodes_.find(f_.mnemonic(i)); o.root() == "cvta") set_space(from, spaces_of(o), 0);
         for (const Operand& d : defs_of(ops)) {
           SymbolId& into = symbol_in_[f_.root(d.vreg()).index()];
           if (d.is_vreg() && !into.is_valid()) into = from, changed = true;
@@ -169,7 +191,8 @@ class Finder {
       // An address of 32 bits is one of shared memory.
       v.space = Space::Global;
       for (std::size_t r = 0; r < symbol_in_.size(); ++r)
-        if (symbol_in_[r].is_valid() && f_.symbols[symbol_in_[r]] == name && f_.vregs[r].width == 32 && v.has_address) v.space = Space::Shared;
+        if (symbol_in_[r].is_valid() && f_.symbols[symbol_in_[r]] == name && f_.vregs[r].width == 32 && v.has_address)
+          v.space = Space::Shared;
     }
   }
 

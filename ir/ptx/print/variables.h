@@ -14,7 +14,20 @@ class OpcodeTable;
 
 struct Variable {
   // Param: of the function itself. Argument, Result: of a call, in memory. Return: what the function returns in memory.
-  enum class Space : std::uint8_t { Unknown, Param, Argument, Result, Return, Shared, Local, Global, Const, Texture, Sampler, Surface };
+  enum class Space : std::uint8_t {
+    Unknown,
+    Param,
+    Argument,
+    Result,
+    Return,
+    Shared,
+    Local,
+    Global,
+    Const,
+    Texture,
+    Sampler,
+    Surface
+  };
   Space space = Space::Unknown;
   int bytes = 0, align = 1;  // of what is accessed by name
   bool has_address = false;  // and its address is in a register
@@ -28,7 +41,7 @@ struct CallVariable {
 
 struct Variables {
   std::map<std::string, Variable, std::less<>> by_name;
-  std::map<std::uint32_t, CallVariable> of_calls;  // by number of the instruction that accesses it
+  std::map<std::uint32_t, CallVariable> of_calls;            // by number of the instruction that accesses it
   std::vector<std::vector<std::string>> arguments, results;  // of each call, by name, those in memory
   std::map<std::pair<int, std::string>, int> bytes_of_calls;
 };
