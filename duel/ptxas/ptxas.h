@@ -1,6 +1,6 @@
-// ptxas, NVIDIA's assembler, beside the duelists, with figures only: it plays whole PTX files and shows no allocation that a judge could look at.
+// ptxas, NVIDIA's assembler: it is run on a file, and what it says of registers and spill bytes is read.
 //
-// The lines that it prints are those of ptxas 13.0.88 with -v. Tested by ptxas_test.cpp, with a program that prints such lines.
+// The lines that it prints are those of ptxas 13.0.88 with -v. Tested by ptxas_allocator_test.cpp, with a program that prints such lines.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace regduel::cli {
+namespace regduel::duel {
 
 // $PTXAS, ptxas on the path, or that of /usr/local/cuda; "" where there is none.
 [[nodiscard]] std::string ptxas_program();
@@ -22,15 +22,19 @@ struct PtxasFigures {
 struct PtxasRun {
   std::vector<PtxasFigures> functions;  // in the order in which it tells of them
   std::string error;                    // why there are no figures; empty = there are
+  std::string signal;                   // by which it ended: "SIGSEGV"; mostly empty
   double seconds = 0;                   // of the whole run
 };
 // What it says with -v, line by line.
 [[nodiscard]] std::vector<PtxasFigures> figures_of_ptxas(std::string_view output);
-// Runs it on a file for as long as 300 s of its own time.
+struct PtxasOptions {
+  int limit = 0;         // --maxrregcount; 0 = none
+  int level = 3;         // of optimisation, 0 to 3
+  bool is_whole = true;  // else the file may call functions that are not in it
+  int seconds = 300;     // of the processor
+};
 //   target   of the file: sm_90a
-//   limit    --maxrregcount; 0 = none
-//   level    of optimisation, 0 to 3
-[[nodiscard]] PtxasRun run_ptxas(const std::string& program, const std::string& file, const std::string& target, int limit,
-                                 int level);
+[[nodiscard]] PtxasRun run_ptxas(const std::string& program, const std::string& file, const std::string& target,
+                                 const PtxasOptions& options);
 
-}  // namespace regduel::cli
+}  // namespace regduel::duel
