@@ -15,7 +15,6 @@
 #include "duel/allocators.h"
 #include "duel/exec/exec_allocator.h"
 #include "duel/exec/words.h"
-#include "duel/ptxas/ptxas.h"
 #include "duel/ptxas/ptxas_allocator.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
@@ -322,11 +321,6 @@ const ir::Allocator& AllocatorOptions::named(const std::string& item) const {
     if (!made) throw BadInput(fmt::format("--with {}: {}", name, made.error()));
     duel::enter(std::move(*made));
   }
-  if (name == duel::kPtxas && duel::find_allocator(name) == nullptr) {
-    auto made = duel::make_ptxas();
-    if (!made) throw BadInput("--with ptxas: there is no ptxas ($PTXAS, on the path, or of /usr/local/cuda)");
-    duel::enter(std::move(made));
-  }
   const ir::Allocator* a = duel::find_allocator(name);
   if (a == nullptr)
     throw BadInput(fmt::format("--with: no allocator \"{}\"{} (there are {})", name, did_you_mean(name, known_names()),
@@ -339,7 +333,7 @@ std::vector<const ir::Allocator*> AllocatorOptions::duelists(const std::vector<s
   bool is_skipped = false;
   for (const std::string& list : with)
     for (const std::string& item : duel::split_items(list))
-      if (item == duel::kPtxas && duel::ptxas_program().empty()) is_skipped = true;
+      if (item == duel::kPtxas && duel::find_allocator(item) == nullptr) is_skipped = true;
       else if (const ir::Allocator* a = &named(item); std::find(result.begin(), result.end(), a) == result.end())
         result.push_back(a);
   if (is_skipped) warn("skipped: no ptxas");

@@ -349,9 +349,10 @@ Action declare_duel(Arguments& a) {
   a.option("inputs", &o->inputs, "RIR or PTX files, or directories of them");
   a.option(
       "--with", &o->with,
-      fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}; ptxas, where it is installed: its figures on what "
-                  "import --emit ptx prints, and on PTX files as they are, at -O3 and -O1",
-                  duel::duelist_names(), kExecHelp));
+      fmt::format(
+          "Allocators, comma-separated (default fatpoint,briggs): {}{}. ptxas, where it is installed, has figures alone; those of "
+          "PTX files as they are, at -O3 and -O1, stand below the table",
+          duel::duelist_names(), kExecHelp));
   a.option("--regs,--maxrregcount", &o->regs,
            "Limits of the general register file, comma-separated, 1 to 255 (default: no limit); sweep: every limit from "
            "the least that no instruction of the program exceeds to what the allocators use without one; 75%: that share "
