@@ -39,8 +39,8 @@ TEST_F(Cli, PtxasStandsBesideTheDuelistsWithItsFigures) {
   EXPECT_EQ(duels["results"][1]["spill_load_bytes"], 12);
   EXPECT_EQ(duels["results"][1]["verdict"], "pass");
   ::setenv("PTXAS", path("none").c_str(), 1);
-  ::setenv("PATH", "/nowhere", 1);
   EXPECT_THAT(run("duel --with fatpoint,ptxas " + kernel).err, HasSubstr("skipped: no ptxas"));
+  ::unsetenv("PTXAS");
 }
 
 }  // namespace

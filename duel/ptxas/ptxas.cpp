@@ -72,7 +72,7 @@ std::string complaint_in(std::string_view text) {
 }  // namespace
 
 std::string ptxas_program() {
-  if (const char* const named = std::getenv("PTXAS"); named != nullptr && is_program(named)) return named;
+  if (const char* const named = std::getenv("PTXAS"); named != nullptr) return is_program(named) ? named : "";
   if (const char* const path = std::getenv("PATH"); path != nullptr) {
     const std::string_view folders = path;
     for (std::size_t at = 0; at <= folders.size();) {

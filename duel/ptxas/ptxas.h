@@ -10,7 +10,7 @@
 
 namespace regduel::duel {
 
-// $PTXAS, ptxas on the path, or that of /usr/local/cuda; "" where there is none.
+// $PTXAS where it is set, else ptxas on the path or that of /usr/local/cuda; "" where there is none.
 [[nodiscard]] std::string ptxas_program();
 
 struct PtxasFigures {

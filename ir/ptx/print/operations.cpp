@@ -13,7 +13,8 @@ namespace regduel::ir::ptx {
 namespace {
 
 // One letter an operand of PTX, in order, after the destination:
-//   A  an address         T  an address of a tensor, with coordinates
+//   A  an address         T  a texture or a surface, with coordinates
+//   M  the address of a map of a tensor, with coordinates
 //   X  one operand        V  one operand, a vector where the opcode has .v2 or the like
 //   F  a fragment         D  a fragment or a descriptor
 //   ?  whatever is left
@@ -44,9 +45,8 @@ constexpr Pattern kPatterns[] = {
     {"cp", "wait_all", ""},
     {"cp", "wait_group", "X"},
     {"cp", "mbarrier", "A"},
-    {"cp", "tensor", "?"},
     {"cp", "prefetch", "AX?"},
-    {"cp", "bulk", "AAX?"},
+    {"cp", "mbarrier::complete_tx::bytes", "AAXA?"},
     {"cp", "", "AAX?"},
     {"mbarrier", "init", "AX"},
     {"mbarrier", "inval", "A"},
@@ -63,15 +63,33 @@ constexpr Pattern kPatterns[] = {
     {"mma", "block_scale", "FFFXBXB"},
     {"mma", "", "FFF?"},
     {"wgmma", "mma_async", "D?"},
+    {"tex", "", "T?"},
+    {"tld4", "", "T?"},
+    {"suld", "", "T?"},
+    {"sust", "", "TV"},
+    {"sured", "", "TX"},
+    {"txq", "level", "AX"},
     {"suq", "", "A"},
     {"txq", "", "A"},
     {"fence", "tensormap::generic", "AX"},
     {"createpolicy", "range", "A?"},
     {"createpolicy", "range::global", "A?"},
-    {"tensormap", "", "AX?"},
+    {"tensormap", "box_dim", "AXX"},
+    {"tensormap", "global_dim", "AXX"},
+    {"tensormap", "global_stride", "AXX"},
+    {"tensormap", "element_stride", "AXX"},
+    {"tensormap", "", "AX"},
 };
 
+// The dimensions of a copy of a tensor, 0 of others.
+int tensor_dimensions(const Opcode& o) {
+  const auto at = std::ranges::find(o.parts, "tensor");
+  return at == o.parts.end() || at + 1 == o.parts.end() || !(at + 1)->ends_with('d') ? 0 : (*(at + 1))[0] - '0';
+}
+
 std::string_view pattern_of(const Opcode& o) {
+  if (o.root() == "cp" && tensor_dimensions(o) > 0)
+    return o.has("prefetch") ? "M?" : o.has("mbarrier::complete_tx::bytes") ? "AMA?" : "MA?";
   for (const Pattern& p : kPatterns)
     if (p.root == o.root() && (p.with.empty() || o.has(p.with))) return p.operands;
   return "?";
@@ -104,6 +122,8 @@ bool has_fragments(std::string_view pattern) { return pattern.find_first_of("FD"
 // A number whose type is not that of the instruction.
 TypeInfo type_of_number(const Opcode& o, std::size_t use) {
   if ((o.root() == "shl" || o.root() == "shr") && use == 1) return {TypeKind::U, 32};
+  if (o.root() == "wgmma" || o.root() == "mma" || o.root() == "wmma") return {TypeKind::S, 32};
+  if (o.root() == "createpolicy" && o.has("fractional")) return {TypeKind::F, 32};
   if (o.root() == "slct" && o.parts.size() > 2) return type_from_name(o.parts[o.parts.size() - 2]);
   return o.type;
 }
@@ -129,6 +149,8 @@ class Operands {
       const std::string_view rest = pattern.substr(k + 1);
       switch (pattern[k]) {
         case 'A': list.push_back(fmt::format("[{}]", address(needed(rest)))); break;
+        case 'M': list.push_back(fmt::format("[{}, {}]", address(needed(rest) + 1), coordinates(tensor_dimensions(o_)))); break;
+        case 'T': list.push_back(texture()); break;
         case 'F':
         case 'D': list.push_back(fragment(static_cast<std::size_t>(std::ranges::count(rest, 'F')))); break;
         case 'V': list.push_back(value(needed(rest))); break;
@@ -151,13 +173,13 @@ class Operands {
   [[nodiscard]] std::size_t needed(std::string_view rest) const {
     std::size_t n = 0;
     for (const char c : rest) n += c == '?' ? 0 : c == 'V' ? values() : c == 'B' ? 2 : 1;
-    if (o_.text.find("cache_hint") != std::string::npos) ++n;
-    return n;
+    return n + hints();
   }
+  [[nodiscard]] std::size_t hints() const { return o_.text.find("cache_hint") != std::string::npos ? 1 : 0; }
   // Operands that a vector is: one tuple, or each element where no register has so many bytes.
   [[nodiscard]] std::size_t values() const {
     const int n = vector_length(o_);
-    const std::size_t last = uses_.size() - (o_.text.find("cache_hint") != std::string::npos ? 1u : 0u);
+    const std::size_t last = uses_.size() - hints();
     if (n < 2 || last == 0 || !uses_[last - 1].is_vreg()) return 1;
     return f_.operand_bytes(uses_[last - 1]) * 8 >= n * std::max(o_.type.bits, 8) ? 1u : static_cast<std::size_t>(n);
   }
@@ -174,6 +196,10 @@ class Operands {
     const bool updated = defs_[0].role == Role::DefUse;
     if (element == 0 && !updated && defs_.size() <= 2 && !(defs_.size() == 2 && vector_length(o_) == 2)) {
       std::string text = one_destination(defs_[0]);
+      // Of a pair the other one is not wanted.
+      const bool is_pair =
+          o_.root() == "elect" || (o_.root() == "match" && o_.has("all")) || (o_.root() == "lop3" && o_.parts.size() > 2);
+      if (is_pair && defs_.size() == 1 && lines_.element_bytes(f_.root(defs_[0].vreg())) == 0) text.insert(0, "_|");
       if (defs_.size() == 2) text += "|" + one_destination(defs_[1]);
       return text;
     }
@@ -191,9 +217,32 @@ class Operands {
     const bool is_number = uses_[next_].kind == OperandKind::Imm;
     ++next_;
     if (is_number) return text;
+    // The size of such a copy is a number, too.
+    const bool needs_number = o_.root() == "cp" && !o_.has("bulk") && needed_later > 0 && uses_.size() - next_ >= 1;
+    if (needs_number && (next_ + 1 >= uses_.size() || uses_[next_ + 1].kind != OperandKind::Imm) && needed_later <= 1 + hints())
+      return text;
     if (next_ < uses_.size() && uses_[next_].kind == OperandKind::Imm && uses_.size() - next_ - 1 >= needed_later)
       text += fmt::format("+{}", uses_[next_++].imm());
     return text;
+  }
+
+  // One tuple, or as many registers.
+  std::string coordinates(int dimensions) {
+    if (next_ < uses_.size() && uses_[next_].is_vreg() && f_.operand_bytes(uses_[next_]) == dimensions * 4 && dimensions > 1)
+      return pieces(uses_[next_++], 4);
+    std::vector<std::string> names;
+    for (; dimensions > 0 && next_ < uses_.size(); --dimensions) names.push_back(plain());
+    return braced(names);
+  }
+
+  // "[tex0, {x, y}]", with a sampler between them where there is one.
+  std::string texture() {
+    std::string text = plain_at(next_++);
+    if (is_symbol(next_)) text += ", " + plain_at(next_++);
+    if (next_ >= uses_.size()) return fmt::format("[{}]", text);
+    std::string where = plain();
+    if (!where.starts_with('{')) where = fmt::format("{{{}}}", where);
+    return fmt::format("[{}, {}]", text, where);
   }
 
   std::string value(std::size_t needed_later) {
@@ -224,8 +273,10 @@ class Operands {
     if (text == "-" && next_ < uses_.size()) text += plain_at(next_++);
     const Operand& op = uses_[next_ - 1];
     if (op.is_vreg() && is_selector(next_)) text += symbol(next_++);
-    if (op.kind == OperandKind::Symbol && is_symbol(next_ - 1) && text[0] != '%' && text != "_" && o_.root() == "mov" &&
-        next_ < uses_.size() && uses_[next_].kind == OperandKind::Imm)
+    const bool has_offset = o_.root() == "mov" || ((o_.root() == "cvta" || o_.root() == "mapa" || o_.root() == "add") &&
+                                                   uses_.size() > (o_.root() == "cvta" ? 1u : 2u));
+    if (op.kind == OperandKind::Symbol && text[0] != '%' && text != "_" && has_offset && next_ < uses_.size() &&
+        uses_[next_].kind == OperandKind::Imm)
       text += fmt::format("+{}", uses_[next_++].imm());
     return text;
   }
@@ -281,6 +332,7 @@ int vector_element_bytes(const Function& f, const Inst& i, const Opcode& o, std:
   const std::string_view pattern = pattern_of(o);
   const int bytes = f.operand_bytes(ops[k]), n = vector_length(o);
   const bool is_def = ops[k].writes();
+  if (pattern.starts_with('A') && k == defs_of(ops).size()) return 0;
   if (is_matrix(o) || o.root() == "tcgen05") {
     const int element = o.type.bits == 64 && is_matrix(o) ? 8 : 4;
     const bool is_fragment = is_def || has_fragments(pattern);
@@ -293,7 +345,9 @@ int vector_element_bytes(const Function& f, const Inst& i, const Opcode& o, std:
     return bytes / n;
   if (bytes > 8 && !(o.has("b128") && bytes == 16)) return 4;
   // Coordinates of a texture, and the like.
-  const bool is_wide = bytes == 8 && o.type.bits <= 32 && (o.root() == "tex" || o.root() == "tld4" || o.root() == "sust");
+  const bool is_wide =
+      bytes == 8 && o.type.bits <= 32 &&
+      (o.root() == "tex" || o.root() == "tld4" || o.root() == "suld" || o.root() == "sust" || o.root() == "sured") && k > defs;
   return is_wide ? 4 : 0;
 }
 

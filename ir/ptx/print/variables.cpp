@@ -134,8 +134,8 @@ class Finder {
         else if (f_.kind == FunctionKind::Device && o.kind == Opcode::Kind::St && !own_.contains(std::string(name)))
           space = Space::Return;
       }
-      extend(name, is_memory || o.root() == "mapa" ? space : Space::Unknown, offset, bytes);
-      if (!is_memory) {
+      extend(name, is_memory || is_texture || is_surface || o.root() == "mapa" ? space : Space::Unknown, offset, bytes);
+      if (!is_memory && !is_texture && !is_surface) {
         v_.by_name[std::string(name)].has_address = true;
         if (!defs.empty() && defs[0].is_vreg()) symbol_in_[f_.root(defs[0].vreg()).index()] = uses[k].symbol();
       }
