@@ -139,7 +139,8 @@ std::expected<ir::Allocation, ir::AllocFailure> run_driver(const ir::Function& p
   const auto level = static_cast<int>(options.knobs[Knob::RegisterUsageLevel]);
   const int aim = level_target(limit, level);
   const int registers = aim == limit ? limit : bent_to(aim, facts, options.limits);
-  if (registers != aim) instruments.line("level {}: {} registers instead of {}, so that the level spills nothing by itself", level, registers, aim);
+  if (registers != aim)
+    instruments.line("level {}: {} registers instead of {}, so that the level spills nothing by itself", level, registers, aim);
   return run_for_listener(facts, with_registers(options.limits, registers), instruments).allocation;
 }
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/input.h"
-#include "duel/ptxas/ptxas.h"
 #include "cli/show/json.h"
+#include "duel/ptxas/ptxas.h"
 
 namespace regduel::cli {
 
