@@ -99,6 +99,29 @@ Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Ins
   return with_lower_limits(limits, run, std::move(spilled));
 }
 
+// The register usage level aims below the limit. The fewest registers from there on that cost no more spill bytes than the limit does.
+int bent_to(int aim, const ProgramFacts& facts, const ir::Limits& limits) {
+  const int limit = limits.of(RegFile::R);
+  const auto bytes_with = [&](int registers) -> std::optional<std::int64_t> {
+    const Result result = run_phases(facts, with_registers(limits, registers), {});
+    if (!result.allocation) return std::nullopt;
+    return result.allocation->claims.spill_store_bytes + result.allocation->claims.spill_load_bytes;
+  };
+  const auto most = bytes_with(limit);
+  if (!most) return limit;
+  const auto is_enough = [&](int registers) {
+    const auto bytes = bytes_with(registers);
+    return bytes && *bytes <= *most;
+  };
+  if (is_enough(aim)) return aim;
+  int too_few = aim, enough = limit;
+  while (enough - too_few > 1) {
+    const int middle = (too_few + enough) / 2;
+    (is_enough(middle) ? enough : too_few) = middle;
+  }
+  return enough;
+}
+
 // A listener is shown only the run whose result stays. A run without the listener finds it first.
 Result run_for_listener(const ProgramFacts& facts, const ir::Limits& limits, const Instruments& instruments) {
   if (instruments.listener == nullptr) return run_phases(facts, limits, instruments);
@@ -112,15 +135,13 @@ std::expected<ir::Allocation, ir::AllocFailure> run_driver(const ir::Function& p
   const Instruments& instruments = options.instruments;
   const ProgramFacts facts(program, options.target, options.knobs, instruments);
 
-  // The register usage level aims below the limit. Where that is impossible, the limit holds.
   const int limit = options.limits.of(RegFile::R);
   const auto level = static_cast<int>(options.knobs[Knob::RegisterUsageLevel]);
-  if (const int registers = level_target(limit, level); registers != limit) {
-    Result result = run_for_listener(facts, with_registers(options.limits, registers), instruments);
-    if (result.allocation) return std::move(result.allocation);
-    instruments.line("level {}: impossible with {} registers, the limit holds", level, registers);
-  }
-  return run_for_listener(facts, options.limits, instruments).allocation;
+  const int aim = level_target(limit, level);
+  const int registers = aim == limit ? limit : bent_to(aim, facts, options.limits);
+  if (registers != aim)
+    instruments.line("level {}: {} registers instead of {}, so that the level spills nothing by itself", level, registers, aim);
+  return run_for_listener(facts, with_registers(options.limits, registers), instruments).allocation;
 }
 
 }  // namespace regduel::allocator

@@ -69,6 +69,22 @@ TEST(Driver, LargeProgramFindsItsFirstVictimsBeforeItIsLowered) {
               ElementsAre("-CLASS NOSPILL REGALLOC: attemp 0, used 3, target 8", HasSubstr("placed 3 by first fit")));
 }
 
+TEST(Driver, ALevelSpillsNothingByItself) {
+  // Level 10 aims at 16 registers, and 20 values are live at once.
+  std::string many = "vreg %0..%19 R b32\nblock b0\n";
+  for (int k = 0; k < 20; ++k) many += "#" + std::to_string(k) + " %" + std::to_string(k) + " = ld " + std::to_string(k) + "\n";
+  for (int k = 0; k < 20; ++k) many += "#" + std::to_string(20 + k) + " st %" + std::to_string(k) + " !write\n";
+  many += "#40 exit\n";
+  Lines lines;
+  const auto bent = testing::allocate(testing::program(many), testing::limits(64), {{"RegisterUsageLevel", "10"}}, &lines);
+  EXPECT_THAT(lines.lines, Contains("level 10: 20 registers instead of 16, so that the level spills nothing by itself"));
+  EXPECT_TRUE(bent.program.slots.empty());
+  // Where the limit spills by itself, the level aims at as little as the limit.
+  Lines tight;
+  testing::allocate(testing::program(kThree), testing::limits(2), {{"RegisterUsageLevel", "10"}}, &tight);
+  EXPECT_THAT(tight.lines, Not(Contains(HasSubstr("level"))));
+}
+
 TEST(Driver, FastAllocationTriesOnceAnyhow) {
   EXPECT_THAT(trace(2, {{"638", "1"}}), Contains("-CLASS NOSPILL REGALLOC: attemp 0, used 3, target 2"));
   EXPECT_THAT(trace(2, {{"638", "1"}}), Not(Contains(HasSubstr("attemp 1"))));

@@ -129,7 +129,7 @@ constexpr std::string_view kSpillBitHighRegCountHeur = R"(
 constexpr std::string_view kRegisterUsageLevel = R"(
     vreg %0 R b32
     block b0
-      #0 %0 = ld 0
+      #0 %0 = const 1 !remat
       #1 call "f" clobbers R0:R15
       #2 st %0 !write
       #3 exit
@@ -283,7 +283,7 @@ const std::vector<Effect>& effects() {
       {Knob::SpillBitLowRegScale, "3", {kWhole[0], kStill}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       {Knob::SpillBitMediumRegScale, "3", {{"661", "3"}, kWhole[0], kStill}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       // Sixteen registers are aimed at, and the call takes them all.
-      {Knob::RegisterUsageLevel, "10", {}, 255, kRegisterUsageLevel, "R16 = ld 0", "spill R0"},
+      {Knob::RegisterUsageLevel, "10", {}, 255, kRegisterUsageLevel, "R16 = const 1", "remat #0"},
       {Knob::FastCompile, "2", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
       {Knob::DisableSmemReservation, "1", {}, 255, kDisableSmemReservation, "slot 0 shared", "slot 0 local"},
       // The first instruction is packed by itself, and what it leaves behind is spilled there.

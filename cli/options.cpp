@@ -15,6 +15,7 @@
 #include "duel/allocators.h"
 #include "duel/exec/exec_allocator.h"
 #include "duel/exec/words.h"
+#include "duel/ptxas/ptxas_allocator.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "llvm/duelist/llvm_allocator.h"
@@ -329,9 +330,14 @@ const ir::Allocator& AllocatorOptions::named(const std::string& item) const {
 
 std::vector<const ir::Allocator*> AllocatorOptions::duelists(const std::vector<std::string>& with) const {
   std::vector<const ir::Allocator*> result;
+  bool is_skipped = false;
   for (const std::string& list : with)
     for (const std::string& item : duel::split_items(list))
-      if (const ir::Allocator* a = &named(item); std::find(result.begin(), result.end(), a) == result.end()) result.push_back(a);
+      if (item == duel::kPtxas && duel::find_allocator(item) == nullptr) is_skipped = true;
+      else if (const ir::Allocator* a = &named(item); std::find(result.begin(), result.end(), a) == result.end())
+        result.push_back(a);
+  if (is_skipped) warn("skipped: no ptxas");
+  if (result.empty() && is_skipped) result.push_back(&named("fatpoint"));
   if (result.empty() && !with.empty())
     throw BadInput(fmt::format("--with: expected an allocator, found nothing (there are {})", duel::duelist_names()));
   if (result.empty())

@@ -14,6 +14,7 @@
 #include "base/check_macro.h"
 #include "duel/exec/exec_allocator.h"
 #include "duel/exec/words.h"
+#include "duel/ptxas/ptxas_allocator.h"
 #include "passes/pass_allocator.h"
 #include "passes/passes.h"
 #include "reference/colourer.h"
@@ -70,6 +71,10 @@ const ir::Allocator* find_allocator(std::string_view name) {
   for (const auto& a : entered())
     if (a->name() == name) return a.get();
   if (name.starts_with(kExec)) return find_external(name);
+  if (name == kPtxas) {
+    static const std::unique_ptr<ir::Allocator> ptxas = make_ptxas();
+    return ptxas.get();
+  }
   const std::size_t plus = name.find('+');
   if (plus == std::string_view::npos) return nullptr;
   const passes::Pass* pass = passes::find_pass(name.substr(0, plus));
@@ -98,7 +103,7 @@ std::string duelist_names() {
   std::string names = fmt::format("{}", fmt::join(allocator_names(), ", "));
   for (const std::string& name : names_on_request()) names += fmt::format(", {}", name);
   for (const passes::Pass* pass : passes::passes()) names += fmt::format(", {}+ALLOCATOR", pass->name());
-  return names + ", exec:COMMAND, llvm:ALLOCATOR@MACHINE";
+  return names + ", exec:COMMAND, llvm:ALLOCATOR@MACHINE, ptxas";
 }
 
 std::span<const ir::Allocator* const> all_duelists() { return all(); }

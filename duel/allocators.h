@@ -16,7 +16,7 @@ namespace regduel::duel {
 class ExecAllocator;  // duel/exec/exec_allocator.h
 struct ExecOptions;
 
-// "fatpoint", "briggs", "exact", or one that was entered; or a pass before one of these, "copyprop+fatpoint"
+// "fatpoint", "briggs", "exact", "ptxas" where it is installed, or one that was entered; or a pass before one of these, "copyprop+fatpoint"
 // (passes/pass_allocator.h). Null for any other name: a name in a file starts no program. The allocators live as long as the
 // program and may be used by several threads at once: allocate() is const and keeps no state.
 [[nodiscard]] const ir::Allocator* find_allocator(std::string_view name);

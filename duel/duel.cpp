@@ -8,6 +8,7 @@
 
 #include "base/check_macro.h"
 #include "duel/allocators.h"
+#include "duel/figures_only.h"
 #include "duel/heap_use.h"
 #include "ir/check.h"
 #include "oracles/agreement/disagreement.h"
@@ -154,6 +155,37 @@ ir::AllocOptions settings_of(const ir::Allocator& allocator, const DuelOptions& 
   return settings;
 }
 
+// What an allocator says that shows no allocation.
+void take_figures(const FiguresOnly& allocator, const oracles::Before& before, const ir::AllocOptions& settings, Bout& bout) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto known = allocator.figures(before.program(), before.target(), settings);
+  bout.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!known) return judge_failure(bout, known.error(), before, settings.limits);
+  bout.is_figures_only = true;
+  bout.measures = oracles::measure(before, before.program());
+  bout.measures.registers = {};
+  bout.measures.registers[ir::index(ir::RegFile::R)] = known->registers;
+  bout.measures.spill_store_bytes = known->store_bytes;
+  bout.measures.spill_load_bytes = known->load_bytes;
+  bout.measures.local_frame_bytes = known->frame_bytes;
+  bout.measures.weighted_spill_bytes = std::nullopt;
+  oracles::set_occupancy(bout.measures, before.program().threads, before.target());
+}
+
+// Where an allocator without judges says that a program does not fit and another one allocates it, or the other way round, it says so.
+void note_floors(Duel& d, const ir::Limits& limits) {
+  const auto fits = std::ranges::find_if(d.bouts, [](const Bout& b) { return b.program && b.verdict() == oracles::Verdict::Pass; });
+  for (Bout& b : d.bouts) {
+    const int limit = limits.of(ir::RegFile::R);
+    if (b.unsupported.find("C7602") != std::string::npos && fits != d.bouts.end())
+      b.notes.push_back(fmt::format("refuses at {} registers what {} allocates: {}", limit, fits->allocator, b.unsupported));
+    if (b.is_figures_only && fits == d.bouts.end() && std::ranges::any_of(d.bouts, is_impossible))
+      b.notes.push_back(fmt::format(
+          "compiles at {} registers what does not fit: its instructions have no operands that must be in registers at once",
+          limit));
+  }
+}
+
 Bout bout_of(const ir::Allocator& allocator, const oracles::Before& before, const DuelOptions& options, Bounds& claimed) {
   Bout bout;
   bout.allocator = allocator.name();
@@ -161,6 +193,10 @@ Bout bout_of(const ir::Allocator& allocator, const oracles::Before& before, cons
   settings.fuel = options.fuel;
   if (ir::Fuel* const fuel = options.fuel) *fuel = {.limit = fuel->limit, .without = fuel->without, .taken = fuel->taken};
   try {
+    if (const auto* const figures_only = dynamic_cast<const FiguresOnly*>(&allocator)) {
+      take_figures(*figures_only, before, settings, bout);
+      return bout;
+    }
     auto allocation = timed(allocator, before, settings, bout, claimed);
     if (allocation) judge_result(bout, *allocation, before, options);
     else judge_failure(bout, allocation.error(), before, options.limits);
@@ -202,7 +238,7 @@ void add_calls(Duel& d, const oracles::Before& before, const DuelOptions& option
 void add_beaten_proofs(Duel& d, const oracles::Before& before, const Bounds& claimed) {
   if (claimed.empty()) return;
   for (Bout& b : d.bouts) {
-    if (b.verdict() != oracles::Verdict::Pass) continue;
+    if (b.verdict() != oracles::Verdict::Pass || !b.program) continue;
     oracles::JudgeResult result = oracles::judge_proof(before, *b.program, b.measures, claimed);
     if (result.verdict == oracles::Verdict::Fail) b.report.results.push_back(std::move(result));
   }
@@ -212,8 +248,10 @@ void add_beaten_proofs(Duel& d, const oracles::Before& before, const Bounds& cla
 void add_metamorphic(Duel& d, const oracles::Before& before, const DuelOptions& options) {
   for (std::size_t k = 0; k < options.duelists.size(); ++k) {
     const ir::Allocator& allocator = *options.duelists[k];
-    if (d.bouts[k].is_own_form) {
-      oracles::JudgeResult none{"metamorphic", oracles::Verdict::Skipped, "it allocates a form of its own", {}};
+    const bool shows_none = dynamic_cast<const FiguresOnly*>(&allocator) != nullptr;
+    if (d.bouts[k].is_own_form || shows_none) {
+      const char* const why = shows_none ? "it shows no allocation" : "it allocates a form of its own";
+      oracles::JudgeResult none{"metamorphic", oracles::Verdict::Skipped, why, {}};
       d.metamorphic.push_back({std::string(allocator.name()), {std::move(none), {}}});
       continue;
     }
@@ -228,7 +266,13 @@ void add_metamorphic(Duel& d, const oracles::Before& before, const DuelOptions& 
 
 oracles::Verdict Bout::verdict() const {
   const oracles::Verdict v = report.verdict();
+  if (is_figures_only) return oracles::Verdict::Pass;
   return v == oracles::Verdict::Pass && !program ? oracles::Verdict::Skipped : v;
+}
+
+std::optional<std::int64_t> Bout::registers() const {
+  const int count = measures.registers[ir::index(ir::RegFile::R)];
+  return count < 0 ? std::nullopt : std::optional<std::int64_t>(count);
 }
 
 std::string Bout::reason() const {
@@ -266,7 +310,7 @@ oracles::Verdict Duel::verdict() const {
 void add_completeness_disagreement(Duel& d, const oracles::Before& before, const ir::Limits& limits) {
   if (std::ranges::none_of(d.bouts, is_impossible)) return;
   for (Bout& b : d.bouts) {
-    if (b.verdict() != oracles::Verdict::Pass || b.is_own_form) continue;
+    if (b.verdict() != oracles::Verdict::Pass || b.is_own_form || !b.program) continue;
     oracles::JudgeResult result = oracles::judge_success_against_completeness(b.report, {before, *b.program, limits});
     if (result.verdict == oracles::Verdict::Fail) b.report.results.push_back(std::move(result));
   }
@@ -285,6 +329,7 @@ Duel duel(const oracles::Before& before, const DuelOptions& options) {
       if (has_bound(b)) b.fewest_refill_bytes = fewest;
   }
   add_completeness_disagreement(result, before, options.limits);
+  note_floors(result, options.limits);
   if (options.judges.empty()) add_beaten_proofs(result, before, claimed);
   if (options.judges.empty() && !options.callees.empty()) add_calls(result, before, options);
   if (options.metamorphic) add_metamorphic(result, before, options);

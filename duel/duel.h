@@ -29,6 +29,8 @@ struct Bout {
   std::optional<ir::Function> program;  // the allocated program, where there is one
   // The program is of the allocator's own form (ir::OwnRun), and no allocation of the case: that of the run that came off worst.
   bool is_own_form = false;
+  // The allocator shows figures alone (figures_only.h): there is no program, and the measures are what it says.
+  bool is_figures_only = false;
   oracles::Measures measures;      // recomputed from the program
   std::vector<std::string> notes;  // what the allocator says of its result (ir::Allocation)
   // The fewest bytes of refills that any allocation of straight-line code with so many registers has, where this bound is known
@@ -37,6 +39,9 @@ struct Bout {
   double seconds = 0;                      // of the allocation alone
   std::optional<std::int64_t> heap_bytes;  // the most that it held of this process, where that is counted (heap_use.h)
 
+  [[nodiscard]] bool has_figures() const { return program.has_value() || is_figures_only; }
+  // What file R has of it; nothing where the allocator does not say.
+  [[nodiscard]] std::optional<std::int64_t> registers() const;
   // pass, fail, inconclusive, or skipped: impossible at this limit, as completeness has proved, or unsupported.
   [[nodiscard]] oracles::Verdict verdict() const;
   [[nodiscard]] std::string reason() const;  // for inconclusive and skipped

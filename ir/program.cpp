@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check_macro.h"
+#include "base/name_table.h"
 
 namespace regduel::ir {
 
@@ -57,16 +58,48 @@ Operand Operand::of_slot(SlotId s, std::uint32_t byte_offset) {
   return o;
 }
 
+// The bytes of the strings stand one after the other in chunks, which never move.
+struct Symbols::Table {
+  static constexpr std::size_t kFirstChunk = 256, kLargestChunk = 1u << 16;
+
+  Table() = default;
+  Table(const Table& other) {
+    for (const std::string_view s : other.strings) add(s);
+  }
+  Table& operator=(const Table&) = delete;
+
+  void add(std::string_view s) {
+    if (s.size() > left) {
+      const std::size_t size = std::max(s.size(), std::min(kLargestChunk, kFirstChunk << std::min<std::size_t>(chunks.size(), 8)));
+      chunks.push_back(std::make_unique_for_overwrite<char[]>(size));
+      free = chunks.back().get();
+      left = size;
+    }
+    const std::string_view kept(free, s.size());
+    std::copy(s.begin(), s.end(), free);
+    free += s.size();
+    left -= s.size();
+    index.insert(kept, static_cast<std::int32_t>(strings.size()));
+    strings.push_back(kept);
+  }
+
+  std::vector<std::unique_ptr<char[]>> chunks;
+  char empty = 0;
+  char* free = &empty;  // room for `left` bytes
+  std::size_t left = 0;
+  std::vector<std::string_view> strings;
+  NameTable index;
+};
+
 SymbolId Symbols::intern(std::string_view s) {
   if (!table_) table_ = std::make_shared<Table>();
-  if (const auto it = table_->index.find(s); it != table_->index.end()) return SymbolId(it->second);
+  if (const std::int32_t known = table_->index.find(s); known >= 0) return SymbolId(known);
   if (table_.use_count() > 1) table_ = std::make_shared<Table>(*table_);
-  const auto id = static_cast<std::uint32_t>(table_->strings.size());
-  std::string key(s);  // a copy first: s may lie in `strings`
-  table_->strings.push_back(key);
-  table_->index.emplace(std::move(key), id);
-  return SymbolId(id);
+  table_->add(s);
+  return SymbolId(table_->strings.size() - 1);
 }
+
+std::size_t Symbols::size() const { return table_ ? table_->strings.size() : 0; }
 
 std::string_view Symbols::operator[](SymbolId id) const {
   return id.index() < size() ? table_->strings[id.index()] : std::string_view();

@@ -291,16 +291,10 @@ class Symbols {
  public:
   SymbolId intern(std::string_view s);
   [[nodiscard]] std::string_view operator[](SymbolId id) const;  // "" for an invalid id
-  [[nodiscard]] std::size_t size() const { return table_ ? table_->strings.size() : 0; }
+  [[nodiscard]] std::size_t size() const;
 
  private:
-  struct Table {
-    std::vector<std::string> strings;
-    struct Hash : std::hash<std::string_view> {
-      using is_transparent = void;
-    };
-    std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> index;
-  };
+  struct Table;
   std::shared_ptr<Table> table_;
 };
 

@@ -1,7 +1,9 @@
 // What the uniform path of each generation can do, as a table by SM: which instructions of PTX have a form that one unit executes for
 // all threads of a warp, on UR and UP, and which instructions of the threads read one operand from UR, from the constant bank, or from the
 // instruction itself. The instructions are those of the lists in NVIDIA's "CUDA Binary Utilities" (Turing, Ampere and Ada, Hopper,
-// Blackwell); these lists name no types, so those of the forms for threads are taken. Tested by uniform_forms_test.cpp.
+// Blackwell); these lists name no types, so those of the forms for threads are taken. Of the integers, logic and
+// predicates, scripts/measure/uniform-opcodes finds those that ptxas 13.0 emits for real kernels; single precision it emits for none of them.
+// Tested by uniform_forms_test.cpp.
 #pragma once
 
 #include <string_view>

@@ -146,7 +146,7 @@ TEST(KnobEffects, OfFatpoint) {
                  {{"623", "1", {}, 25, SpillBytes, More},
                   {"638", "1", {}, 10},
                   {"639", "8", {{"638", "1"}}, 6, Registers, Less},
-                  {"RegisterUsageLevel", "10", {}, 45, Registers, Less},
+                  {"RegisterUsageLevel", "10", {}, 40, Registers, Less},
                   {"FastCompile", "3", {}, 35, Copies, More},
                   {"DisableSmemReservation", "1", {}, 3, SharedBytes, Less},
                   {"FatPointSpillRounds", "1", {}, 45, SpillBytes, More},

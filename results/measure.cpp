@@ -16,6 +16,7 @@ using Figure = std::optional<std::int64_t>;
 
 template <ir::RegFile kFile>
 Figure registers(const duel::Bout& b) {
+  if (kFile == ir::RegFile::R) return b.registers();
   return b.measures.registers[ir::index(kFile)];
 }
 template <auto kField>
@@ -67,6 +68,12 @@ constexpr std::array kMeasures = {
 }  // namespace
 
 std::span<const Measure> measures() { return kMeasures; }
+
+bool is_said_without_allocation(const Measure& measure) {
+  constexpr std::string_view kSaid[] = {"registers",         "spill_store_bytes", "spill_load_bytes", "local_frame_bytes",
+                                        "occupancy_percent", "max_live",          "microseconds"};
+  return std::ranges::find(kSaid, measure.name) != std::end(kSaid);
+}
 
 const Measure* find_measure(std::string_view name) {
   const auto it = std::find_if(kMeasures.begin(), kMeasures.end(), [&](const Measure& m) { return m.name == name; });

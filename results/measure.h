@@ -23,6 +23,8 @@ struct Measure {
 
 // In the order of the columns.
 [[nodiscard]] std::span<const Measure> measures();
+// What an allocator says that shows no allocation.
+[[nodiscard]] bool is_said_without_allocation(const Measure& measure);
 // Null for any other name.
 [[nodiscard]] const Measure* find_measure(std::string_view name);
 // Behind other columns of a statement: ", t.registers, t.predicates, ..." with "t." before each.

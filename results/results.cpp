@@ -112,7 +112,8 @@ CaseResults results_of(const duel::Case& input, const std::string& source, const
                           {},
                           {},
                           {}};
-    for (const Measure& m : measures()) row.figures.push_back(b.program ? m.of(b) : std::nullopt);
+    for (const Measure& m : measures())
+      row.figures.push_back(b.program || (b.is_figures_only && is_said_without_allocation(m)) ? m.of(b) : std::nullopt);
     const std::vector<std::string> signatures = b.signatures();
     const std::vector<oracles::Finding> findings = b.findings();
     for (std::size_t k = 0; k < findings.size(); ++k) row.objections.emplace_back(signatures[k], findings[k].message);

@@ -24,6 +24,7 @@
 #include "duel/allocators.h"
 #include "duel/duel.h"
 #include "duel/exec/words.h"
+#include "duel/ptxas/ptxas_allocator.h"
 #include "generate/generator.h"
 #include "ir/launch.h"
 #include "oracles/calls/calls.h"
@@ -229,16 +230,25 @@ std::string launch_lines(const duel::Case& input, const ir::LaunchBounds& bounds
   return text;
 }
 
+// Where ptxas and the others do not agree on whether a program fits.
+std::string floor_lines(const duel::Case& input, const duel::Duel& d) {
+  std::string text;
+  for (const duel::Bout& b : d.bouts)
+    if (b.allocator == duel::kPtxas)
+      for (const std::string& note : b.notes) text += fmt::format("note: @{}: {} {}\n", input.program.name, b.allocator, note);
+  return text;
+}
+
 // Programs from files: a row for each program and limit.
 int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelists, const duel::Knobs& knobs, bool asks_ptxas) {
   const ChosenLimits limits(o.regs, o.target);
   std::vector<std::string> unreadable;
   std::vector<const ir::Target*> targets;
   std::vector<Program> programs = playable_programs(o, targets, unreadable);
-  if (asks_ptxas && limits.hang_on_program()) throw BadInput("--with ptxas: --regs has numbers, or file");
   const std::vector<PtxasRow> ptxas =
-      asks_ptxas ? rows_of_ptxas(programs, limits.follows_bounds() ? std::vector<int>() : parse_registers(o.regs))
-                 : std::vector<PtxasRow>();
+      asks_ptxas && !limits.hang_on_program()
+          ? rows_of_ptxas(programs, limits.follows_bounds() ? std::vector<int>() : parse_registers(o.regs))
+          : std::vector<PtxasRow>();
   std::size_t longest_name = 0;
   for (const Program& p : programs)
     longest_name = std::max(longest_name, (o.demangle ? demangled(p.function.name) : p.function.name).size());
@@ -257,7 +267,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
     for (std::size_t m = 0; m < r.duels.size(); ++m) {
       r.input.limits = r.limits[m];
       const std::string name = m > 0 ? "" : o.demangle ? demangled(r.input.program.name) : r.input.program.name;
-      if (!o.shown.json) run.say(table.rows_of(name, r.input, r.duels[m]));
+      if (!o.shown.json) run.say(table.rows_of(name, r.input, r.duels[m]) + floor_lines(r.input, r.duels[m]));
       if (!o.shown.json)
         run.say(launch_lines(r.input, programs[static_cast<std::size_t>(k)].declared.bounds, r.duels[m], limits.follows_bounds()));
       run.add(r.input, r.duels[m], {file, file, results::Content::Kept, std::nullopt});
@@ -274,10 +284,10 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
 }
 
 // Random programs: a summary; with --json also a row for each.
-int duel_random(const Options& o, const std::vector<const ir::Allocator*>& duelists, const duel::Knobs& knobs) {
+int duel_random(const Options& o, const std::vector<const ir::Allocator*>& duelists, const duel::Knobs& knobs, bool asks_ptxas) {
   const ChosenLimits limits(o.regs, o.target);
   const bool standard = o.profile.empty() && !limits.are_given() && o.target.sm == 0 && o.target.target_file.empty() &&
-                        o.target.limits.empty() && o.size == 0;
+                        o.target.limits.empty() && o.size == 0 && !asks_ptxas;
   const auto profile = generate::profile_from_name(o.profile.empty() ? "mix" : o.profile);
   if (!profile && o.profile != "all")
     throw BadInput(fmt::format("--profile: no profile \"{}\" (see regduel gen --help)", o.profile));
@@ -310,6 +320,8 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
         standard ? results::mix_source(o.seed, static_cast<std::uint64_t>(k)) : fmt::format("{}, case {}", mix, k);
     for (std::size_t m = 0; m < r.duels.size(); ++m) {
       r.input.limits = r.limits[m];
+      if (!o.shown.json)
+        if (const std::string lines = floor_lines(r.input, r.duels[m]); !lines.empty()) run.say(lines);
       run.add(r.input, r.duels[m], {"", source, standard ? results::Content::MadeAgain : results::Content::Kept, k});
       if (!limits.hang_on_program()) run.step();
     }
@@ -320,28 +332,14 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   return run.finish("", o.seed, {});
 }
 
-// The allocators without ptxas, which is none; fatpoint where there is no other.
-std::vector<std::string> without_ptxas(const std::vector<std::string>& with, bool& asks_ptxas) {
-  std::vector<std::string> rest;
-  for (const std::string& list : with)
-    for (const std::string& item : duel::split_items(list)) {
-      if (item == "ptxas") asks_ptxas = true;
-      else rest.push_back(item);
-    }
-  if (!asks_ptxas) return with;
-  if (rest.empty()) rest.push_back("fatpoint");
-  return rest;
-}
-
 int duel_command(const Options& o) {
-  bool asks_ptxas = false;
-  const auto duelists = o.allocators.duelists(without_ptxas(o.with, asks_ptxas));
+  const auto duelists = o.allocators.duelists(o.with);
+  const bool asks_ptxas = std::ranges::any_of(duelists, [](const ir::Allocator* a) { return a->name() == duel::kPtxas; });
   const duel::Knobs knobs = o.knobs.settings(duelists);
   check_size(o.size);
   if (o.size != 0 && o.random == 0) throw BadInput("--size: of random programs, with --random N");
   if ((o.random > 0) != o.inputs.empty()) throw BadInput("give either files or directories, or --random N");
-  if (asks_ptxas && o.random > 0) throw BadInput("--with ptxas: plays PTX files alone, and no random programs");
-  return o.random > 0 ? duel_random(o, duelists, knobs) : duel_files(o, duelists, knobs, asks_ptxas);
+  return o.random > 0 ? duel_random(o, duelists, knobs, asks_ptxas) : duel_files(o, duelists, knobs, asks_ptxas);
 }
 
 }  // namespace
@@ -349,11 +347,12 @@ int duel_command(const Options& o) {
 Action declare_duel(Arguments& a) {
   auto o = std::make_shared<Options>();
   a.option("inputs", &o->inputs, "RIR or PTX files, or directories of them");
-  a.option("--with", &o->with,
-           fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}; ptxas, where it is installed: its figures on "
-                       "PTX files, at -O3 "
-                       "and -O1",
-                       duel::duelist_names(), kExecHelp));
+  a.option(
+      "--with", &o->with,
+      fmt::format(
+          "Allocators, comma-separated (default fatpoint,briggs): {}{}. ptxas, where it is installed, has figures alone; those of "
+          "PTX files as they are, at -O3 and -O1, stand below the table",
+          duel::duelist_names(), kExecHelp));
   a.option("--regs,--maxrregcount", &o->regs,
            "Limits of the general register file, comma-separated, 1 to 255 (default: no limit); sweep: every limit from "
            "the least that no instruction of the program exceeds to what the allocators use without one; 75%: that share "

@@ -13,17 +13,14 @@ std::vector<PtxasRow> rows_of_ptxas(const std::vector<Program>& programs, std::v
   std::map<std::string, std::string> target_of;  // of each file
   for (const Program& p : programs)
     if (!p.declared.target.empty() && p.file != "<stdin>") target_of.emplace(p.file, p.declared.target);
-  if (target_of.empty()) throw BadInput("--with ptxas: plays PTX files alone, and there is none");
-  const std::string program = ptxas_program();
-  if (program.empty()) {
-    warn("skipped: no ptxas");
-    return {};
-  }
+  const std::string program = duel::ptxas_program();
+  if (program.empty()) return {};
   if (limits.empty()) limits.push_back(0);
   std::vector<PtxasRow> rows;
   for (const auto& [file, target] : target_of)
     for (const int limit : limits)
-      for (const int level : {3, 1}) rows.push_back({file, limit, level, run_ptxas(program, file, target, limit, level)});
+      for (const int level : {3, 1})
+        rows.push_back({file, limit, level, duel::run_ptxas(program, file, target, {.limit = limit, .level = level})});
   return rows;
 }
 
@@ -32,7 +29,7 @@ Json json_of(const std::vector<PtxasRow>& rows) {
   for (const PtxasRow& r : rows) {
     const Json limit = r.limit == 0 ? Json(nullptr) : Json(r.limit);
     if (!r.run.error.empty()) list.push_back({{"file", r.file}, {"limit", limit}, {"level", r.level}, {"error", r.run.error}});
-    for (const PtxasFigures& f : r.run.functions)
+    for (const duel::PtxasFigures& f : r.run.functions)
       list.push_back({{"file", r.file},
                       {"function", f.function},
                       {"limit", limit},
@@ -55,7 +52,7 @@ std::string text_of(const std::vector<PtxasRow>& rows) {
     if (!r.run.error.empty())
       errors += fmt::format("ptxas: {}{}, {}: {}\n", r.file, r.limit == 0 ? "" : fmt::format(" at {} registers", r.limit), level,
                             r.run.error);
-    for (const PtxasFigures& f : r.run.functions)
+    for (const duel::PtxasFigures& f : r.run.functions)
       table.row({f.function, limit, level, f.registers < 0 ? "-" : fmt::format("{}", f.registers), fmt::format("{}", f.stack_bytes),
                  fmt::format("{}", f.store_bytes), fmt::format("{}", f.load_bytes),
                  f.milliseconds < 0 ? "-" : fmt::format("{:.1f}", f.milliseconds)});

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/input.h"
-#include "cli/ptxas.h"
 #include "cli/show/json.h"
+#include "duel/ptxas/ptxas.h"
 
 namespace regduel::cli {
 
@@ -14,7 +14,7 @@ struct PtxasRow {
   std::string file;
   int limit = 0;  // 0 = none
   int level = 3;
-  PtxasRun run;
+  duel::PtxasRun run;
 };
 // Says "skipped: no ptxas", and returns none, where there is no ptxas. Throws BadInput where no program is from a PTX file.
 //   limits   none = no limit but the launch bounds of each kernel

@@ -32,8 +32,8 @@ Json row_json(const std::string& file, const duel::Case& input, const duel::Duel
               {"spill_store_bytes", nullptr},
               {"spill_load_bytes", nullptr},
               {"weighted_spill_bytes", nullptr}};
-  if (b.program) {
-    row["registers"] = b.measures.registers[0];
+  if (b.has_figures()) {
+    if (const auto registers = b.registers()) row["registers"] = *registers;
     row["max_live"] = b.measures.max_live[0];
     row["warps_per_sm"] = b.measures.warps_per_sm;
     row["occupancy_percent"] = b.measures.occupancy_percent;
@@ -69,8 +69,9 @@ std::string verdict_cell(const duel::Duel& d) {
 }
 
 std::vector<std::string> figures_of(const duel::Bout& b) {
-  if (!b.program) return {"-", "-", "-", "-"};
-  return {fmt::format("{}", b.measures.registers[0]), fmt::format("{}", b.measures.warps_per_sm),
+  if (!b.has_figures()) return {"-", "-", "-", "-"};
+  const auto registers = b.registers();
+  return {registers ? fmt::format("{}", *registers) : "-", fmt::format("{}", b.measures.warps_per_sm),
           fmt::format("{}", b.measures.spill_store_bytes), fmt::format("{}", b.measures.spill_load_bytes)};
 }
 

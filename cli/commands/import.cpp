@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/show/output.h"
 #include "ir/ptx/opcodes.h"
+#include "ir/ptx/print/print.h"
 #include "ir/text/dot.h"
 #include "ir/text/text.h"
 #include "passes/ssa/ssa.h"
@@ -30,6 +31,19 @@ struct Options {
 
 constexpr std::string_view kIndex = "index.json";
 
+// All of them as one module, or each as one.
+std::string ptx_of(const std::vector<Program>& programs, bool is_one) {
+  std::vector<ir::PtxFunction> functions;
+  std::string text;
+  for (const Program& p : programs) {
+    functions.push_back({&p.function, p.text == nullptr ? &p.declared : nullptr, ir::ptx_style(p.function)});
+    if (is_one) continue;
+    text += ir::print_ptx(functions);
+    functions.clear();
+  }
+  return is_one ? ir::print_ptx(functions) : text;
+}
+
 // One file a function, and the index, which says whose each is: names may be longer than a file's, or have bytes that it may not.
 void write_files(const Options& o, const std::vector<Program>& programs) {
   std::error_code error;
@@ -40,7 +54,7 @@ void write_files(const Options& o, const std::vector<Program>& programs) {
   Json files = Json::array();
   for (const Program& p : programs) {
     const std::string file = names.of(p.function.name) + "." + o.emit, path = (directory / file).string();
-    save(path, o.emit == "dot" ? ir::to_dot(p.function) : ir::print_file(p.function));
+    save(path, o.emit == "dot" ? ir::to_dot(p.function) : o.emit == "ptx" ? ptx_of({p}, true) : ir::print_file(p.function));
     files.push_back({{"file", file}, {"function", p.function.name}, {"demangled", demangled(p.function.name)}});
     if (!o.json) fmt::print("{}\n", path);
   }
@@ -109,6 +123,8 @@ int import(const Options& o) {
                     {"vregs", p.function.vregs.size()}});
   if (!o.output.empty()) {
     write_files(o, programs);
+  } else if (!o.json && o.emit == "ptx") {
+    save("-", ptx_of(programs, true));
   } else if (!o.json) {
     ir::Module module;
     std::string dot;
@@ -134,7 +150,9 @@ Action declare_import(Arguments& a) {
   a.option("-o,--output", &o->output,
            "Directory for one RIR file an entry or function, and index.json, which says whose each is (default: all to "
            "standard output)");
-  a.option("--emit", &o->emit, "rir (text) or dot (Graphviz)").one_of({"rir", "dot"}).shows_default();
+  a.option("--emit", &o->emit, "rir (text), dot (Graphviz) or ptx (one module that ptxas takes)")
+      .one_of({"rir", "dot", "ptx"})
+      .shows_default();
   o->abi.add_to(a);
   a.flag("--ssa", o->ssa, "In SSA form, with phis, as far as registers can be in it (regduel pass ssa)");
   a.flag("--param-copies", o->param_copies,

@@ -66,7 +66,7 @@ void Tally::add(const duel::Case& input, const duel::Duel& d) {
   std::int64_t fewest = INT64_MAX;
   for (const duel::Bout& b : d.bouts) {
     all_pass = all_pass && b.verdict() == oracles::Verdict::Pass;
-    is_saturated = is_saturated || !b.measures.weighted_spill_bytes;
+    is_saturated = is_saturated || (!b.is_figures_only && !b.measures.weighted_spill_bytes);
     fewest = std::min(fewest, b.measures.weighted_spill_bytes.value_or(INT64_MAX));
   }
   saturated_ += all_pass && is_saturated ? 1 : 0;
@@ -88,16 +88,16 @@ void Tally::add(const duel::Case& input, const duel::Duel& d) {
         if (!b.unsupported.empty()) count_reason(row, without_numbers(b.reason()), 1);
         break;
     }
-    if (!b.program) continue;
+    if (!b.has_figures()) continue;
     ++row.allocations;
     if (b.measures.spill_store_bytes + b.measures.spill_load_bytes > 0) ++row.spilling;
     if (!all_pass) continue;
-    row.registers += b.measures.registers[0];
+    row.registers += b.registers().value_or(0);
     row.max_live += b.measures.max_live[0];
     row.store_bytes += b.measures.spill_store_bytes;
     row.load_bytes += b.measures.spill_load_bytes;
     row.frame_bytes += b.measures.local_frame_bytes + b.measures.shared_frame_bytes;
-    if (is_saturated) continue;
+    if (is_saturated || b.is_figures_only) continue;
     add_to(row.weighted_bytes, b.measures.weighted_spill_bytes);
     if (b.measures.weighted_spill_bytes == fewest) ++row.best;
     else ++row.worst;

@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "duel/allocators.h"
 #include "duel/exec/exec_allocator.h"
+#include "duel/figures_only.h"
 #include "fuzz/campaign/messages.h"
 #include "fuzz/explore/behaviour.h"
 #include "fuzz/triage/triage.h"
@@ -133,6 +134,12 @@ class Worker {
     const bool metamorphic =
         Random(hash_combine(hash_combine(options_.seed, kMetamorphicStream), index)).chance(options_.metamorphic);
     std::optional<oracles::Before> before;
+    if (asks_figures_only()) {
+      // Such an allocator limits no other file.
+      const int limit = input.limits.units[kR];
+      input.limits = ir::Limits::of(*input.target);
+      input.limits.units[kR] = limit;
+    }
     for (const int limit : limits_for(input)) {
       input.limits.units[kR] = limit;
       const results::Blob bytes = duel::encode_case(input);
@@ -154,6 +161,11 @@ class Worker {
       if (options_.with_results && (fails || is_kept || keep == Keep::Nothing))
         sums.results.push_back(results_of(input, duel, index, keep));
     }
+  }
+
+  [[nodiscard]] bool asks_figures_only() const {
+    return std::ranges::any_of(options_.duelists,
+                               [](const ir::Allocator* a) { return dynamic_cast<const duel::FiguresOnly*>(a) != nullptr; });
   }
 
   [[nodiscard]] std::vector<int> limits_for(const duel::Case& input) const {

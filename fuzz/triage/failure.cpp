@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 5> kCliffFigures = {"heap_bytes", "micros
                                                            "weighted_spill_bytes"};
 
 std::optional<std::int64_t> figure_of(const duel::Bout& b, std::string_view figure) {
-  if (figure == "registers") return b.measures.registers[ir::index(ir::RegFile::R)];
+  if (figure == "registers") return b.registers();
   if (figure == "spill_store_bytes") return b.measures.spill_store_bytes;
   if (figure == "spill_load_bytes") return b.measures.spill_load_bytes;
   return b.measures.weighted_spill_bytes;
@@ -238,7 +238,7 @@ namespace {
 // The bout of an allocator, where it passed.
 const duel::Bout* passed(const duel::Duel& duel, const std::string& allocator) {
   for (const duel::Bout& b : duel.bouts)
-    if (b.allocator == allocator) return b.verdict() == oracles::Verdict::Pass && b.program ? &b : nullptr;
+    if (b.allocator == allocator) return b.verdict() == oracles::Verdict::Pass && b.has_figures() ? &b : nullptr;
   return nullptr;
 }
 

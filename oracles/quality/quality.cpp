@@ -85,19 +85,23 @@ int latency_of(const Function& f, const Inst& i) {
   return i.has(ir::kMemRead) || i.has(ir::kMemWrite) ? kLatency.local : kLatency.arithmetic;
 }
 
-void occupancy(Measures& m, const Function& after, const ir::Target& target) {
+}  // namespace
+
+void set_occupancy(Measures& m, std::uint32_t threads, const ir::Target& target) {
   const auto up = [](std::int64_t a, std::int64_t b) { return b <= 0 ? a : (a + b - 1) / b * b; };
-  const std::int64_t warps_per_block = std::max<std::int64_t>(1, (static_cast<std::int64_t>(after.threads) + 31) / 32);
+  const std::int64_t warps_per_block = std::max<std::int64_t>(1, (static_cast<std::int64_t>(threads) + 31) / 32);
   const std::int64_t registers = std::max(1, m.registers[index(ir::RegFile::R)]);
   const std::int64_t per_warp = up(registers * 32, target.register_granularity);
   std::int64_t blocks = std::min<std::int64_t>(target.max_blocks_per_sm, target.max_warps_per_sm / warps_per_block);
   blocks = std::min(blocks, target.registers_per_sm / per_warp / warps_per_block);
-  const std::uint64_t shared = std::uint64_t{after.shared_frame} * after.threads;
+  const std::uint64_t shared = static_cast<std::uint64_t>(m.shared_frame_bytes) * threads;
   if (shared > 0)
     blocks = std::min(blocks, static_cast<std::int64_t>(static_cast<std::uint64_t>(target.shared_bytes_per_sm) / shared));
   m.warps_per_sm = static_cast<int>(blocks * warps_per_block);
   m.occupancy_percent = target.max_warps_per_sm > 0 ? m.warps_per_sm * 100 / target.max_warps_per_sm : 0;
 }
+
+namespace {
 
 JudgeResult judge_claims(const Case& c) {
   if (c.claims == nullptr) return without_verdict(kName, Verdict::Skipped, "nothing was claimed");
@@ -173,7 +177,7 @@ Measures measure(const Before& before, const Function& after) {
   m.instructions_before = static_cast<std::int64_t>(before.program().insts.size());
   m.local_frame_bytes = after.local_frame;
   m.shared_frame_bytes = after.shared_frame;
-  occupancy(m, after, before.target());
+  set_occupancy(m, after.threads, before.target());
   m.max_live = figures.max_live;
   return m;
 }

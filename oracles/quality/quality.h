@@ -58,6 +58,9 @@ inline constexpr Latency kLatency;
 // Cost: O(size of after), and near-linear in `before` and its live sets once for each Before.
 [[nodiscard]] Measures measure(const Before& before, const ir::Function& after);
 
+// Warps and occupancy, by the registers and the shared frame that the measures have.
+void set_occupancy(Measures& m, std::uint32_t threads, const ir::Target& target);
+
 // Skipped if the case has no claims. Cost: that of measure(), less if the case has its measures.
 [[nodiscard]] const Judge& quality_judge();
 

@@ -1,4 +1,4 @@
-#include "cli/ptxas.h"
+#include "duel/ptxas/ptxas.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -15,10 +15,8 @@
 #include "base/io.h"
 #include "base/isolate.h"
 
-namespace regduel::cli {
+namespace regduel::duel {
 namespace {
-
-constexpr rlim_t kSeconds = 300;
 
 bool is_program(const std::string& path) {
   return !path.empty() && ::access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path);
@@ -46,24 +44,35 @@ PtxasFigures& figures_named(std::vector<PtxasFigures>& all, std::string_view fun
   return all.back();
 }
 
-// In the child: runs the program with its output in the file. Does not return.
-[[noreturn]] void execute(const std::vector<std::string>& words, const std::string& output) {
-  const rlimit limit{kSeconds, kSeconds};
+// In the child, which another thread's lock may have come along to: nothing is allocated here. Does not return.
+[[noreturn]] void execute(char* const* arguments, const char* output, rlim_t seconds) {
+  // The signal at the first limit says that it was the time; the one at the second cannot be ignored.
+  const rlimit limit{seconds, seconds + 5};
   ::setrlimit(RLIMIT_CPU, &limit);
-  const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const int file = ::open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   ::dup2(file, STDOUT_FILENO);
   ::dup2(file, STDERR_FILENO);
-  std::vector<char*> arguments;
-  for (const std::string& w : words) arguments.push_back(const_cast<char*>(w.c_str()));
-  arguments.push_back(nullptr);
-  ::execv(arguments[0], arguments.data());
+  ::execv(arguments[0], arguments);
   ::_exit(127);
+}
+
+// The first line that is more than news; else the first. A file of its own in a folder of its own has no name worth saying.
+std::string complaint_in(std::string_view text) {
+  std::string first;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t newline = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, newline - at);
+    if (first.empty()) first = line;
+    if (line.find("error ") != std::string_view::npos || line.find("fatal ") != std::string_view::npos) return std::string(line);
+    at = newline + 1;
+  }
+  return first;
 }
 
 }  // namespace
 
 std::string ptxas_program() {
-  if (const char* const named = std::getenv("PTXAS"); named != nullptr && is_program(named)) return named;
+  if (const char* const named = std::getenv("PTXAS"); named != nullptr) return is_program(named) ? named : "";
   if (const char* const path = std::getenv("PATH"); path != nullptr) {
     const std::string_view folders = path;
     for (std::size_t at = 0; at <= folders.size();) {
@@ -101,17 +110,21 @@ std::vector<PtxasFigures> figures_of_ptxas(std::string_view output) {
   return all;
 }
 
-PtxasRun run_ptxas(const std::string& program, const std::string& file, const std::string& target, int limit, int level) {
+PtxasRun run_ptxas(const std::string& program, const std::string& file, const std::string& target, const PtxasOptions& options) {
   PtxasRun run;
   char folder[] = "/tmp/regduel-ptxas-XXXXXX";
   if (::mkdtemp(folder) == nullptr) return run.error = "no temporary directory", run;
   const std::string output = std::string(folder) + "/output";
   std::vector<std::string> words = {
-      program, "-v", "-arch=" + target, fmt::format("-O{}", level), "-o", std::string(folder) + "/cubin", file};
-  if (limit > 0) words.push_back(fmt::format("--maxrregcount={}", limit));
+      program, "-v", "-arch=" + target, fmt::format("-O{}", options.level), "-o", std::string(folder) + "/cubin", file};
+  if (options.limit > 0) words.push_back(fmt::format("--maxrregcount={}", options.limit));
+  if (!options.is_whole) words.emplace_back("--compile-only");
+  std::vector<char*> arguments;
+  for (std::string& w : words) arguments.push_back(w.data());
+  arguments.push_back(nullptr);
   const auto start = std::chrono::steady_clock::now();
   const pid_t child = ::fork();
-  if (child == 0) execute(words, output);
+  if (child == 0) execute(arguments.data(), output.c_str(), static_cast<rlim_t>(options.seconds));
   int status = 0;
   if (child < 0 || ::waitpid(child, &status, 0) != child) run.error = "could not be started";
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -120,12 +133,13 @@ PtxasRun run_ptxas(const std::string& program, const std::string& file, const st
   std::filesystem::remove_all(folder, ignored);
   if (!run.error.empty()) return run;
   if (status != 0) {
-    const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
-    run.error = !first.empty() ? std::string(first) : how_it_ended(status);
+    if (WIFSIGNALED(status)) run.signal = how_it_ended(status);
+    run.error = complaint_in(text);
+    if (run.error.empty()) run.error = how_it_ended(status);
     return run;
   }
   run.functions = figures_of_ptxas(text);
   return run;
 }
 
-}  // namespace regduel::cli
+}  // namespace regduel::duel
