@@ -130,12 +130,14 @@ constexpr Row kTable[kNumKnobs] = {
      "orders of vregs that attempts take in turn, a bit each: 1 by start, 2 widest first, 4 longest first", kFatPoint},
     {Knob::PackingAttempt, "FatPointPackingAttempt", -1, KnobType::Bool, 1, 0, 1, "ours",
      "an attempt beyond the retry table that drops all wishes and only packs: where none of the table fits, and while more "
-     "registers are used than live at once; where registers spill, fewer of them for the same spill code. Homes that move fit without it, so it decides little there",
+     "registers are used than live at once; where registers spill, fewer of them for the same spill code. Homes that move fit "
+     "without it, so it decides little there",
      kFatPoint},
     {Knob::Guidance, "FatPointGuidance", -1, KnobType::Bool, 1, 0, 1, "ours; source 001 \"Spill Guidance Engine\"",
      "the cheapest vregs at points over budget are spilled before an attempt; without it, who must go is whom eviction finds"},
     {Knob::Eviction, "FatPointEviction", -1, KnobType::Bool, 1, 0, 1, "ours",
-     "a vreg that finds no place in a round of spilling may take that of cheaper ones; without it, it goes itself. Only where no home "
+     "a vreg that finds no place in a round of spilling may take that of cheaper ones; without it, it goes itself. Only where no "
+     "home "
      "moves: in files that the threads of a warp share, or without FatPointMovingHomes",
      kFatPoint, 0},
     {Knob::MovingHomes, "FatPointMovingHomes", -1, KnobType::Bool, 1, 0, 1, "ours",
