@@ -99,7 +99,9 @@ constexpr Row kTable[kNumKnobs] = {
     {Knob::RefillReuse, "FatPointRefillReuse", -1, KnobType::Int, 12, 0, 1000, "ours",
      "instructions over which a refilled value may stay in its register for the next use in the block"},
     {Knob::LargeProgram, "FatPointLargeProgram", -1, KnobType::Int, 4096, 0, 1000000000, "ours",
-     "a program of more instructions than this is allocated in few rounds, at the price of some refills", kFatPoint},
+     "a program of more instructions than this is allocated in few rounds, at the price of some refills: no attempts before spill "
+     "code if guidance names a vreg, none for fewer registers, and from the second round on a temporary serves one instruction",
+     kFatPoint},
     {Knob::PoolLimit, "FatPointPoolLimit", -1, KnobType::Int, 0x100000, 0, 1000000000,
      "ours; default of source 001 \"Slot allocation\"",
      "bytes of spill slots beyond which guidance names nobody; who must go all the same, eviction finds"},
@@ -128,12 +130,16 @@ constexpr Row kTable[kNumKnobs] = {
      "orders of vregs that attempts take in turn, a bit each: 1 by start, 2 widest first, 4 longest first", kFatPoint},
     {Knob::PackingAttempt, "FatPointPackingAttempt", -1, KnobType::Bool, 1, 0, 1, "ours",
      "an attempt beyond the retry table that drops all wishes and only packs: where none of the table fits, and while more "
-     "registers are used than live at once; where registers spill, fewer of them for the same spill code",
+     "registers are used than live at once; where registers spill, fewer of them for the same spill code. Homes that move fit "
+     "without it, so it decides little there",
      kFatPoint},
     {Knob::Guidance, "FatPointGuidance", -1, KnobType::Bool, 1, 0, 1, "ours; source 001 \"Spill Guidance Engine\"",
      "the cheapest vregs at points over budget are spilled before an attempt; without it, who must go is whom eviction finds"},
     {Knob::Eviction, "FatPointEviction", -1, KnobType::Bool, 1, 0, 1, "ours",
-     "a vreg that finds no place in a round of spilling may take that of cheaper ones; without it, it goes itself", kFatPoint, 0},
+     "a vreg that finds no place in a round of spilling may take that of cheaper ones; without it, it goes itself. Only where no "
+     "home "
+     "moves: in files that the threads of a warp share, or without FatPointMovingHomes",
+     kFatPoint, 0},
     {Knob::MovingHomes, "FatPointMovingHomes", -1, KnobType::Bool, 1, 0, 1, "ours",
      "where registers spill and not every vreg finds one register for its whole live range, vregs move from register to register; "
      "without it, some of them spill; not in files that the threads of a warp share",

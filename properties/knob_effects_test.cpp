@@ -154,17 +154,17 @@ TEST(KnobEffects, OfFatpoint) {
                   {"FatPointRefillReuse", "0", {}, 35, SpillBytes, More},
                   {"FatPointLargeProgram", "0", {}, 10, SpillBytes, More},
                   {"FatPointPoolLimit", "0", {}, 30, Remats, More},
-                  {"FatPointSplitLiveRanges", "0", {}, 15, SpillBytes, More},
+                  {"FatPointSplitLiveRanges", "0", {}, 40, SpillBytes, More},
                   {"FatPointPredicatePacks", "0", {}, 20, Packs, Less},
                   {"FatPointWideAccesses", "0", {}, 30, Accesses, More},
                   {"FatPointChains", "0", {}, 15, Copies, More},
                   {"FatPointMergeCopies", "0", {}, 20, Copies, More},
                   {"FatPointConstraintTypes", "0", {}, 20, Copies, More},
                   {"FatPointOrders", "1", {}, 20, Registers, More},
-                  {"FatPointPackingAttempt", "0", {}, 1},
+                  {"FatPointPackingAttempt", "0", {}, 3},
                   {"FatPointGuidance", "0", {}, 30, SpillBytes, More},
-                  {"FatPointEviction", "0", {{"FatPointMovingHomes", "0"}}, 30, SpillBytes, More},
-                  {"FatPointMovingHomes", "0", {}, 8, SpillBytes, More}},
+                  {"FatPointEviction", "0", {{"FatPointMovingHomes", "0"}}, 45, SpillBytes, More},
+                  {"FatPointMovingHomes", "0", {}, 40, SpillBytes, More}},
                  {"641", "660", "661", "663", "664", "665", "FatPointOccupancy", "FatPointLowerLimits"});
 }
 
