@@ -335,19 +335,23 @@ class LeastCost {
     Lowered lowered;
     std::vector<ir::PReg> homes;
   };
-  //   is_taken   by element
-  //   only       no other file is asked about
-  [[nodiscard]] Trial try_out(const std::vector<bool>& is_taken, std::optional<ir::RegFile> only = {},
-                              const std::string& proof = {}) const {
-    Trial t;
+  // The values that are taken; the callee-saved units that are become available.
+  [[nodiscard]] std::vector<TempId> spilled_by(const std::vector<bool>& is_taken, ir::PerFile<UnitSet>& available) const {
     std::vector<TempId> spilled;
-    ir::PerFile<UnitSet> available = free_;
     for (Element e = 0; e < choices_.size(); ++e) {
       if (!is_taken[e]) continue;
       if (choices_[e].value != kNoTemp) spilled.push_back(choices_[e].value);
       else available[ir::index(choices_[e].file)].set(choices_[e].unit);
     }
-    t.lowered = lowered(spilled);
+    return spilled;
+  }
+  //   is_taken   by element
+  //   only       no other file is asked about
+  [[nodiscard]] Trial try_out(const std::vector<bool>& is_taken, std::optional<ir::RegFile> only = {},
+                              const std::string& proof = {}) const {
+    Trial t;
+    ir::PerFile<UnitSet> available = free_;
+    t.lowered = lowered(spilled_by(is_taken, available));
     t.homes.resize(t.lowered.code().temps.size());
     for (TempId k = 0; k < t.homes.size(); ++k) t.homes[k] = t.lowered.code().temps[k].fixed;
     t.answer = Answer::Yes;
@@ -409,12 +413,7 @@ class LeastCost {
       if (!is_taken[e] && choices_[e].file == file) others.push_back(e);
     std::stable_sort(others.begin(), others.end(), [&](Element a, Element b) { return choices_[a].cost < choices_[b].cost; });
     std::vector<Portion> one_of;
-    for (const Element e : others) {
-      is_taken[e] = true;
-      if (try_out(is_taken, file).answer == Answer::No) continue;
-      is_taken[e] = false;
-      one_of.push_back({e, 1});
-    }
+    take_while_refuted(is_taken, file, others, one_of);
     ++result_.refutations;
     if (!effort_.proof.empty()) {
       const Trial again = try_out(is_taken, file, fmt::format("{}.{}", effort_.proof, result_.refutations));
@@ -422,6 +421,26 @@ class LeastCost {
     }
     std::sort(one_of.begin(), one_of.end(), [](const Portion& a, const Portion& b) { return a.element < b.element; });
     set_->demand(one_of, 1);
+  }
+
+  // Takes the elements in turn, but those with which the file may have a colouring: all of them in one question where that will do, else
+  // each half by itself.
+  void take_while_refuted(std::vector<bool>& is_taken, ir::RegFile file, std::span<const Element> elements,
+                          std::vector<Portion>& one_of) const {
+    if (elements.empty()) return;
+    for (const Element e : elements) is_taken[e] = true;
+    if (is_refuted(is_taken, file)) return;
+    for (const Element e : elements) is_taken[e] = false;
+    if (elements.size() == 1) return one_of.push_back({elements[0], 1});
+    take_while_refuted(is_taken, file, elements.first(elements.size() / 2), one_of);
+    take_while_refuted(is_taken, file, elements.subspan(elements.size() / 2), one_of);
+  }
+  // Whether no allocation has these taken, by the necessary edges of the file alone.
+  [[nodiscard]] bool is_refuted(const std::vector<bool>& is_taken, ir::RegFile file) const {
+    ir::PerFile<UnitSet> available = free_;
+    const Lowered low = lowered(spilled_by(is_taken, available));
+    const FileGraph& graph = low.graphs.necessary.files[ir::index(file)];
+    return find_colouring(graph, available[ir::index(file)], {.conflicts = effort_.conflicts}).answer == Answer::No;
   }
 
   // Values that are spilled or computed again at no cost go back into registers, as far as these have room.
