@@ -6,6 +6,17 @@
 namespace regduel::cli {
 namespace {
 
+TEST_F(Cli, ImportPrintsPtx) {
+  const std::string kernel = source("corpus/reader/mov_v2.ptx");
+  const auto once = run("import --emit ptx " + kernel);
+  EXPECT_EQ(once.status, 0);
+  EXPECT_THAT(once.out, HasSubstr(".visible .entry k "));
+  write("once.ptx", once.out);
+  EXPECT_EQ(json("import --json once.ptx")["results"].size(), json("import --json " + kernel)["results"].size());
+  EXPECT_EQ(run("import --emit ptx once.ptx -o out").status, 0);
+  EXPECT_TRUE(fs::exists(path("out/k.ptx")));
+}
+
 // A program that prints the lines of ptxas stands for it; one that ends with an error; none.
 TEST_F(Cli, PtxasStandsBesideTheDuelistsWithItsFigures) {
   write("ptxas",

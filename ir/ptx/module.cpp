@@ -130,6 +130,9 @@ bool Parser::variables(Where where, bool is_local) {
       if (!constant(n) || !expect(']')) return false;
       size = n.bits != 0 && size > kMaxLocalBytes / n.bits ? kMaxLocalBytes + 1 : size * n.bits;
     }
+    PtxVariable& known = module_.variables[std::string(name.text)];
+    known.bytes = std::max(known.bytes, size);
+    known.align = std::max(known.align, static_cast<std::uint32_t>(std::max(align, element)));
     if (is_local) {
       align = std::max(align, element);
       f_.local_bytes = (f_.local_bytes + align - 1) / align * align + size;

@@ -78,13 +78,15 @@ Parsed<PtxModule> parse_ptx(std::string_view text, std::string_view file_name, A
     auto function = ptx::lower(f, *target, abi, param_copies, file_name, m.files);
     if (!function) return std::move(function.error());
     module.functions.push_back(std::move(function->function));
-    module.declarations.push_back(
-        {f.bounds, static_cast<std::uint32_t>(f.local_bytes), lines.of(std::move(function->places)), std::string(m.target), false});
+    module.declarations.push_back({f.bounds, static_cast<std::uint32_t>(f.local_bytes), lines.of(std::move(function->places)),
+                                   std::string(m.target), nullptr, false});
     return std::nullopt;
   };
   auto syntax = ptx::parse_syntax(text, file_name, opcodes, take);
   if (!syntax) return std::unexpected(std::move(syntax.error()));
+  const auto variables = std::make_shared<const PtxVariables>(std::move(syntax->variables));
   for (std::size_t k = 0; k < module.functions.size(); ++k) {
+    module.declarations[k].variables = variables;
     name_source_files(module.functions[k], syntax->files);
     module.declarations[k].is_weak = syntax->weak.contains(module.functions[k].name);
   }

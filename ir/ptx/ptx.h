@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "ir/abi.h"
 #include "ir/launch.h"
 #include "ir/program.h"
+#include "ir/ptx/declared.h"
 
 namespace regduel::ir {
 
@@ -19,7 +21,8 @@ struct PtxDeclarations {
   std::uint32_t local_bytes = 0;     // of its variables in local memory, which are no part of the frame of an allocation
   std::vector<std::uint32_t> lines;  // of the file, by number of the instruction
   std::string target;                // as the file has it: "sm_90a"
-  bool is_weak = false;              // declared `.weak`: a linker may put another body in the place of its own
+  std::shared_ptr<const PtxVariables> variables = nullptr;  // of the file, by name
+  bool is_weak = false;  // declared `.weak`: a linker may put another body in the place of its own
 };
 struct PtxModule : Module {
   std::vector<PtxDeclarations> declarations;  // by function

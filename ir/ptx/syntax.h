@@ -19,6 +19,7 @@
 #include "ir/launch.h"
 #include "ir/program.h"
 #include "ir/ptx/arena.h"
+#include "ir/ptx/declared.h"
 #include "ir/ptx/names.h"
 #include "ir/ptx/opcodes.h"
 
@@ -134,6 +135,7 @@ struct ModuleSyntax {
   std::uint32_t target_at = 0;
   std::map<std::uint64_t, std::string_view> files;  // names by the number that .file gives them, escapes left as they are
   std::set<std::string, std::less<>> weak;          // functions that a linker may replace
+  PtxVariables variables;                           // of it and of its functions
 };
 
 // Calls `take` for each function with a body, in order, with what of the module stands before it; an error that it returns ends the reading.

@@ -217,10 +217,10 @@ class Operands {
     const bool is_number = uses_[next_].kind == OperandKind::Imm;
     ++next_;
     if (is_number) return text;
-    // The size of such a copy is a number, too.
-    const bool needs_number = o_.root() == "cp" && !o_.has("bulk") && needed_later > 0 && uses_.size() - next_ >= 1;
-    if (needs_number && (next_ + 1 >= uses_.size() || uses_[next_ + 1].kind != OperandKind::Imm) && needed_later <= 1 + hints())
-      return text;
+    // Behind the last address of such a copy stands its size, a number, too.
+    const bool is_size = o_.root() == "cp" && !o_.has("bulk") && needed_later == 1 + hints() &&
+                         (next_ + 1 >= uses_.size() || uses_[next_ + 1].kind != OperandKind::Imm);
+    if (is_size) return text;
     if (next_ < uses_.size() && uses_[next_].kind == OperandKind::Imm && uses_.size() - next_ - 1 >= needed_later)
       text += fmt::format("+{}", uses_[next_++].imm());
     return text;

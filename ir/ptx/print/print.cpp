@@ -32,6 +32,16 @@ std::string identifier(std::string_view name) {
   return text;
 }
 
+// What a variable takes: as it was declared, where that is known; else what is accessed by name, or 1024 bytes where registers have its address.
+// ptxas goes by both: it joins accesses that are aligned, and counts what fits an SM.
+PtxVariable size_of(const PtxFunction& p, const std::string& name, const Variable& v) {
+  const PtxVariables* const declared = p.declared != nullptr ? p.declared->variables.get() : nullptr;
+  if (declared != nullptr)
+    if (const auto it = declared->find(name); it != declared->end())
+      return {std::max<std::uint64_t>(it->second.bytes, static_cast<std::uint64_t>(v.bytes)), std::min(it->second.align, 128u)};
+  return {static_cast<std::uint64_t>(v.has_address || v.bytes == 0 ? 1024 : v.bytes), static_cast<std::uint32_t>(v.align)};
+}
+
 // --- elements of tuples -----------------------------------------------------------------------------------------------------
 
 // The bytes of an element of each root. What an instruction reads or writes as one register stays whole.
@@ -96,9 +106,9 @@ class FunctionPrinter {
   std::string head(bool is_called) {
     for (const auto& [name, v] : a_.variables.by_name) {
       const char* const space = v.space == Space::Shared ? "shared" : v.space == Space::Local ? "local" : nullptr;
+      const auto [bytes, align] = size_of(p_, name, v);
       if (space != nullptr && !functions_.contains(name))
-        variables_ += fmt::format("\t.{} .align {} .b8 {}[{}];\n", space, v.align, identifier(name),
-                                  v.has_address ? 1024 : std::max(v.bytes, 1));
+        variables_ += fmt::format("\t.{} .align {} .b8 {}[{}];\n", space, align, identifier(name), bytes);
     }
     if (f_.kind == FunctionKind::Device) {
       const auto it = signatures_.find(f_.name);
@@ -206,7 +216,7 @@ class FunctionPrinter {
     if (f_.mnemonic(i) == "abi.entry") {
       entry(i);
     } else if (p_.style == PtxStyle::StandIns) {
-      print_stand_in(f_, i, lines_);
+      print_stand_in(f_, i, is_read_, lines_);
     } else {
       print_operation(
           f_, i, opcodes_.find(f_.mnemonic(i)), [this](const Inst& at, std::string_view s) { return name_of(at, s); }, lines_);
@@ -381,6 +391,7 @@ class FunctionPrinter {
   Lines lines_;
   std::vector<std::string> own_params_, own_returns_;
   std::string variables_, prototypes_;
+  const std::vector<char> is_read_ = roots_that_are_read(f_);
   std::map<std::uint32_t, std::vector<std::string>> phis_;  // by number
   int calls_ = 0;
 };
@@ -426,15 +437,16 @@ std::string print_ptx(std::span<const PtxFunction> functions) {
     has_stand_ins = has_stand_ins || p.style == PtxStyle::StandIns;
   }
   const auto signatures = signatures_of(analysed);
-  std::map<std::string, std::pair<Space, int>, std::less<>> globals;
-  for (const Analysed& a : analysed) {
+  std::map<std::string, std::pair<Space, std::uint64_t>, std::less<>> globals;
+  for (std::size_t k = 0; k < functions.size(); ++k) {
+    const Analysed& a = analysed[k];
     for (const Inst& i : a.function->insts)
       if (i.op == Op::Call)
         if (const Callee c = callee_of(*a.function, i); !c.name.empty()) called.insert(std::string(c.name));
     for (const auto& [name, v] : a.variables.by_name) {
       if (defined.contains(name) || v.space < Space::Global) continue;
       auto& [space, bytes] = globals.try_emplace(name, v.space, 0).first->second;
-      bytes = std::max(bytes, v.has_address || v.bytes == 0 ? 1024 : v.bytes);
+      bytes = std::max(bytes, size_of(functions[k], name, v).bytes);
     }
   }
   std::string text = fmt::format(".version 9.0\n.target {}\n.address_size 64\n\n", target_of(functions));

@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include <fmt/format.h>
+
 #include "ir/ptx/print/operations.h"
 #include "ir/ptx/testing.h"
 
@@ -108,12 +110,15 @@ TEST(PtxOut, OperandsThatLookAlike) {
 }
 
 TEST(PtxOut, VariablesAreWhereTheyAreAccessed) {
-  const std::string text = again(
-      ".shared .align 16 .b8 s[64]; .local .align 4 .b8 l[16];"
+  const PtxModule m = kernel(
+      ".shared .align 16 .b8 s[64]; .local .align 8 .b8 l[16];"
       "mov.u32 %r1, s; st.shared.u32 [%r1+4], %r2; mov.u64 %rd1, l; cvta.local.u64 %rd2, %rd1; st.u32 [%rd2], %r2;"
       "ld.shared.u16 %rs1, [s+2];");
-  EXPECT_THAT(text, AllOf(HasSubstr(".shared .align 4 .b8 s["), HasSubstr(".local .align 4 .b8 l["),
-                          HasSubstr("ld.shared.u16 %v4, [s+2];")));
+  EXPECT_THAT(printed(m), AllOf(HasSubstr(".shared .align 16 .b8 s[64];"), HasSubstr(".local .align 8 .b8 l[16];"),
+                                HasSubstr("ld.shared.u16 %v4, [s+2];")));
+  // RIR has no declarations: an alignment is that of the largest access, through registers too.
+  EXPECT_THAT(print_ptx({{{&m.functions[0], nullptr, PtxStyle::Operations}}}),
+              AllOf(HasSubstr(".shared .align 4 .b8 s[1024];"), HasSubstr(".local .align 4 .b8 l[1024];")));
 }
 
 TEST(PtxOut, CallsAgreeWithTheFunctions) {
@@ -176,6 +181,32 @@ TEST(PtxOut, AnOperationWithoutMeaningBecomesArithmetic) {
                     HasSubstr("setp.lt.u32 %v2, "), HasSubstr("st.volatile.global.b32 [$memory+"), Not(HasSubstr("anything"))));
   const PtxModule second = testing::read(text, AbiName::Cuda);
   EXPECT_EQ(second.functions.size(), 1u);
+}
+
+TEST(PtxOut, WhatIsObservedIsStored) {
+  const auto m = parse(R"(rir 1
+func @f kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  block b0
+    #0 %0 = op
+    #1 op %0
+    #2 %1 = op %0
+    #3 %2 = op %0
+    #4 op %2
+    #5 exit
+)");
+  ASSERT_TRUE(m.has_value());
+  const std::string text = print_ptx({{{&m->functions[0], nullptr, PtxStyle::StandIns}}});
+  const auto stores = [&](std::string_view what) { return text.find(fmt::format("], {};", what)) != std::string::npos; };
+  EXPECT_TRUE(stores("%v0")) << text;  // an operation without a result
+  EXPECT_TRUE(stores("%v2")) << text;
+  EXPECT_EQ(testing::read(text, AbiName::Cuda).functions.size(), 1u);
+  // One store for #1 and #4 each, and one for #2, whose result nobody reads.
+  std::size_t count = 0;
+  for (std::size_t at = text.find("st.volatile"); at != std::string::npos; at = text.find("st.volatile", at + 1)) ++count;
+  EXPECT_EQ(count, 3u) << text;
 }
 
 TEST(PtxOut, NumbersByType) {

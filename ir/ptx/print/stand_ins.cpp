@@ -15,8 +15,8 @@ std::uint32_t number_of(const Inst& i, std::size_t k) {
 
 class StandIn {
  public:
-  StandIn(const Function& f, const Inst& i, Lines& lines)
-      : f_(f), i_(i), lines_(lines), uses_(uses_of(f.operands_of(i))), defs_(defs_of(f.operands_of(i))) {}
+  StandIn(const Function& f, const Inst& i, const std::vector<char>& is_read, Lines& lines)
+      : f_(f), i_(i), is_read_(is_read), lines_(lines), uses_(uses_of(f.operands_of(i))), defs_(defs_of(f.operands_of(i))) {}
 
   void run() {
     if (i_.has(kBarrier)) lines_.add("bar.sync 0");
@@ -27,7 +27,8 @@ class StandIn {
       lines_.settle();
       return;
     }
-    if (i_.has(kMemWrite))
+    // Whatever an instruction reads is observed (ir/FORMAT.md, "Effects").
+    if (i_.has(kMemWrite) || defs_.empty())
       for (const Operand& op : uses_)
         if (op.is_vreg()) store(op);
     if (defs_.empty()) return;
@@ -35,6 +36,8 @@ class StandIn {
     std::size_t k = 100;
     for (const Operand& d : defs_) define(d, sum, k);
     lines_.settle();
+    const bool is_read = std::ranges::any_of(defs_, [&](const Operand& d) { return is_read_[f_.root(d.vreg()).index()] != 0; });
+    if (!is_read) lines_.add(fmt::format("st.volatile.global.b32 [$memory+{}], {}", place(71), sum));
   }
 
  private:
@@ -152,12 +155,22 @@ class StandIn {
 
   const Function& f_;
   const Inst& i_;
+  const std::vector<char>& is_read_;
   Lines& lines_;
   std::span<const Operand> uses_, defs_;
 };
 
 }  // namespace
 
-void print_stand_in(const Function& f, const Inst& i, Lines& lines) { StandIn(f, i, lines).run(); }
+void print_stand_in(const Function& f, const Inst& i, const std::vector<char>& is_read, Lines& lines) {
+  StandIn(f, i, is_read, lines).run();
+}
+
+std::vector<char> roots_that_are_read(const Function& f) {
+  std::vector<char> is_read(f.vregs.size(), 0);
+  for (const Operand& op : f.operands)
+    if (op.is_vreg() && op.reads()) is_read[f.root(op.vreg()).index()] = 1;
+  return is_read;
+}
 
 }  // namespace regduel::ir::ptx

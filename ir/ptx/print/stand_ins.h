@@ -3,6 +3,8 @@
 // result is stored in the end.
 #pragma once
 
+#include <vector>
+
 #include "ir/program.h"
 #include "ir/ptx/print/lines.h"
 
@@ -11,7 +13,10 @@ namespace regduel::ir::ptx {
 // Bytes of the module's variables that stand-ins read and write.
 inline constexpr int kStandInBytes = 4096;
 
-// Writes a named operation, a barrier or a call. Requires that each root has elements of four bytes.
-void print_stand_in(const Function& f, const Inst& i, Lines& lines);
+// Writes a named operation or a barrier. Requires that each root has elements of four bytes at most.
+//   is_read   by root: whether any instruction reads it
+void print_stand_in(const Function& f, const Inst& i, const std::vector<char>& is_read, Lines& lines);
+// ... of all roots of a function.
+[[nodiscard]] std::vector<char> roots_that_are_read(const Function& f);
 
 }  // namespace regduel::ir::ptx
