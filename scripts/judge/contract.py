@@ -218,7 +218,7 @@ class Contract:
     def take_bytes(self, inst, k, ours, theirs):
         """Gives an operand of an original instruction the bytes that the program before reads or writes."""
         theirs.offset, theirs.length, theirs.narrow = ours.offset, ours.length, ours.narrow
-        if theirs.preg[2] < ours.root.units or (theirs.preg[0] in PREDICATES) != (ours.root.file in PREDICATES):
+        if theirs.preg[2] != ours.root.units or (theirs.preg[0] in PREDICATES) != (ours.root.file in PREDICATES):
             self.fault(inst, k, f"{self.text_of(theirs.preg)} holds no {ours.root.type}", True)
 
     def check_original(self, ours, theirs):
