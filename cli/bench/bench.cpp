@@ -1,7 +1,7 @@
 // See bench.h.
 //
-// Programs: every profile of the generator but `undefined`, in which symbolic is not near-linear, each with as many instructions at each size, at a limit of
-// three quarters of MaxLive (at least the demand), so that most of them spill. A judge's case is a program with the allocation of
+// Programs: every profile of the generator but `undefined`, in which symbolic is not near-linear, each with as many instructions at
+// each size, at a limit of three quarters of MaxLive (at least the demand), so that most of them spill. A judge's case is a program with the allocation of
 // one allocator; it judges those of both. Small programs and large ones add up to about the same number of instructions, so that
 // one pass over a corpus is one iteration of the timing loop at every size.
 
@@ -30,6 +30,8 @@
 #include "generate/generator.h"
 #include "oracles/judges.h"
 #include "oracles/quality/max_live.h"
+#include "oracles/symbolic/symbolic.h"
+#include "oracles/uniform/uniform.h"
 
 namespace regduel::cli {
 namespace {
@@ -108,19 +110,18 @@ Corpus make_corpus(int size, const BenchOptions& o) {
   return corpus;
 }
 
-oracles::Case case_of(const Subject& s, const ir::Allocation& a) { return {s.program, a.program, *s.target, s.limits, &a.claims}; }
-
 // What is timed: one subject, and how many instructions that counts for.
 class Measured {
  public:
   virtual ~Measured() = default;
-  virtual std::int64_t run(const Subject& s) const = 0;
+  // Stops the clock where it does what is not to be measured; without one, nothing is.
+  virtual std::int64_t run(const Subject& s, benchmark::State* clock) const = 0;
 };
 
 class MeasuredAllocator final : public Measured {
  public:
   explicit MeasuredAllocator(const ir::Allocator& a) : allocator_(a) {}
-  std::int64_t run(const Subject& s) const override {
+  std::int64_t run(const Subject& s, benchmark::State*) const override {
     ir::AllocOptions options;
     options.limits = s.limits;
     benchmark::DoNotOptimize(allocator_.allocate(s.program, *s.target, options));
@@ -131,13 +132,19 @@ class MeasuredAllocator final : public Measured {
   const ir::Allocator& allocator_;
 };
 
-// One judge, or all of them as a duel asks them (null).
+// One judge, or all of them as a duel asks them (null). What `symbolic` leaves with a case is there when `uniform` is asked, as in a
+// duel.
 class MeasuredJudge final : public Measured {
  public:
-  explicit MeasuredJudge(const oracles::Judge* j) : judge_(j) {}
-  std::int64_t run(const Subject& s) const override {
+  explicit MeasuredJudge(const oracles::Judge* j) : judge_(j), comes_after_symbolic_(j == &oracles::uniform_judge()) {}
+  std::int64_t run(const Subject& s, benchmark::State* clock) const override {
     for (const ir::Allocation& a : s.allocations) {
-      const oracles::Case c = case_of(s, a);
+      const oracles::Case c(s.program, a.program, *s.target, s.limits, &a.claims);
+      if (comes_after_symbolic_) {
+        if (clock != nullptr) clock->PauseTiming();
+        benchmark::DoNotOptimize(oracles::symbolic_judge().judge(c));
+        if (clock != nullptr) clock->ResumeTiming();
+      }
       if (judge_ != nullptr) benchmark::DoNotOptimize(judge_->judge(c));
       else benchmark::DoNotOptimize(oracles::judge(c));
     }
@@ -146,6 +153,7 @@ class MeasuredJudge final : public Measured {
 
  private:
   const oracles::Judge* judge_;
+  bool comes_after_symbolic_;
 };
 
 // Keeps the CPU seconds of one iteration, repetition by repetition; prints nothing.
@@ -192,7 +200,7 @@ std::optional<double> peak_bytes(const Measured& m, const Subject& s) {
   if (std::fclose(reset) != 0 || !written) return std::nullopt;
   const auto before = status_bytes("VmRSS:");
   // The judges' cases one after another free what they took: the peak is that of one, the count that of the program.
-  m.run(s);
+  m.run(s, nullptr);
   const auto peak = status_bytes("VmHWM:");
   if (!before || !peak) return std::nullopt;
   return static_cast<double>(std::max<std::int64_t>(0, *peak - *before)) / static_cast<double>(s.program.insts.size());
@@ -289,7 +297,7 @@ class Bench {
         add_benchmark(name_of(m, c), [this, m, c](benchmark::State& state) {
           for ([[maybe_unused]] auto _ : state) {
             std::int64_t instructions = 0;
-            for (const Subject& s : corpora_[c].subjects) instructions += measured_[m]->run(s);
+            for (const Subject& s : corpora_[c].subjects) instructions += measured_[m]->run(s, &state);
             counted(m, c) = instructions;
           }
         });
@@ -355,10 +363,17 @@ class Bench {
 BenchResult run_bench(const BenchOptions& o) { return Bench(o).run(); }
 
 std::vector<GateFailure> gate_failures(const BenchResult& result, const BenchOptions& o) {
-  constexpr double kMaxGrowth = 2;
+  constexpr double kMaxGrowth = 2, kMaxShare = 0.2;
   std::vector<GateFailure> failures;
+  const auto all = std::ranges::find(result.rows, kAllJudges, &BenchRow::name);
   for (const BenchRow& row : result.rows) {
-    if (row.growth_read && *row.growth_read > kMaxGrowth)
+    // Nearly all small programs leave `uniform` by a way out, and few large ones do: its growth is that of their share.
+    const bool has_ways_out = row.name == oracles::uniform_judge().name();
+    for (std::size_t c = 0; has_ways_out && all != result.rows.end() && c < row.cells.size(); ++c)
+      if (row.cells[c] && all->cells[c] && row.cells[c]->ns > kMaxShare * all->cells[c]->ns)
+        failures.push_back({row.name, fmt::format("{} takes {:.2f} of the time of all judges at {} instructions (at most {:.1f})",
+                                                  row.name, row.cells[c]->ns / all->cells[c]->ns, o.sizes[c], kMaxShare)});
+    if (row.growth_read && *row.growth_read > kMaxGrowth && !has_ways_out)
       failures.push_back(
           {row.name,
            fmt::format("{} takes {:.2f} times as long an instruction that it reads at {} instructions as at {} (at most {:.0f})",

@@ -186,7 +186,9 @@ Action declare_bench(Arguments& a) {
   a.option("--filter", &o->bench.filter,
            "Measure only what this regular expression finds, e.g. memcheck, 'fatpoint|execution/2000', duels, layers");
   a.flag("--gate", o->gate,
-         "Exit status 1 where a judge's growth an instruction read is above 2, or memcheck is slower than the fat-point allocator; "
+         "Exit status 1 where a judge's growth an instruction read is above 2 (uniform: it takes above 0.2 of the time of all "
+         "judges at "
+         "some size), or memcheck is slower than the fat-point allocator; "
          "what seems to be is measured up to six times more before, and the least counts");
   a.flag("--json", o->json, "One JSON document");
   a.footer(

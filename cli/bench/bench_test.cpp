@@ -30,6 +30,20 @@ TEST(Bench, AGateRefusesAJudgeThatGrowsMoreThanTwofoldAndAMemcheckSlowerThanTheA
   EXPECT_THAT(failures[1].message, HasSubstr("1.01 times as long as the fat-point allocator at 20000"));
 }
 
+TEST(Bench, AGateRefusesUniformByItsShare) {
+  BenchOptions o;
+  o.sizes = {200, 20000};
+  BenchResult r;
+  r.rows = {judge("uniform", 9.0, 0.1), judge(std::string(kAllJudges), 1.5, 0.1)};
+  r.rows[0].cells = {BenchCell{100, 100}, BenchCell{800, 800}};
+  r.rows[1].cells = {BenchCell{2000, 2000}, BenchCell{4001, 4001}};
+  EXPECT_TRUE(gate_failures(r, o).empty());
+  r.rows[1].cells[1]->ns = 3999;
+  const std::vector<GateFailure> failures = gate_failures(r, o);
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_THAT(failures[0].message, HasSubstr("uniform takes 0.20 of the time of all judges at 20000 instructions (at most 0.2)"));
+}
+
 TEST(Bench, ARowOfOneSizeHasItsTimesAndNothingToRefuse) {
   BenchOptions o;
   o.sizes = {20};

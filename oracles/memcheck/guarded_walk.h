@@ -85,8 +85,8 @@ class GuardedWalk {
   template <typename Visitor>
   bool walk(SetId sought, State from, Assumption assumed, std::size_t budget, OneBy one_by, const Visitor& visit);
 
-  static constexpr std::size_t kMost = 200'000;          // states of one walk
-  static constexpr std::size_t kMostOfPredicate = 2000;  // of one that is made for a guard's definitions
+  static constexpr std::size_t kMost = 200'000;         // states of one walk
+  static constexpr std::size_t kMostOfPredicate = 300;  // of one that is made for a guard's definitions
   // All walks of one program together may visit kMostOfAll states. When those are used up, each further walk may still visit
   // kLeast: a wrong definition mostly stands near its read, and is found within that.
   static constexpr std::size_t kMostOfAll = 1'000'000;

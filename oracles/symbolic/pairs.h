@@ -58,7 +58,7 @@ class PairList {
   }
 
  private:
-  static constexpr int kFewSearches = 4;
+  static constexpr int kFewSearches = 32;
   static constexpr std::size_t kFewPairs = 32;
   static constexpr std::uint32_t kNone = ~0U;
 

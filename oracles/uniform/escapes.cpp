@@ -1,4 +1,4 @@
-// The quick test; see escapes.h. Slots are taken as wholes, and paths do not count.
+// The quick test: bits of from(L) flow along the paths. See escapes.h.
 
 #include "oracles/uniform/escapes.h"
 
@@ -7,6 +7,10 @@
 #include <utility>
 
 #include "oracles/before.h"
+#include "oracles/pair/match.h"
+#include "oracles/uniform/bit_flow.h"
+#include "oracles/uniform/contents.h"
+#include "oracles/uniform/undefined_reads.h"
 
 namespace regduel::oracles::uniform {
 namespace {
@@ -20,96 +24,174 @@ using ir::Role;
 class Escapes {
  public:
   Escapes(const Case& c, const std::vector<char>& declared)
-      : before_(c.before), after_(c.after), ids_(c.prepared.ids()), declared_(declared), preserved_(c.prepared.preserved()),
-        first_slot_(std::size_t{ir::kNumFiles} * ir::kMaxUnits), from_(first_slot_ + after_.slots.size(), 0) {
-    for (const ir::RegFile file : {ir::RegFile::UR, ir::RegFile::UP, ir::RegFile::UB})
-      std::fill_n(from_.begin() + static_cast<std::ptrdiff_t>(unit(file, 0)), ir::kMaxUnits, char{1});
-  }
+      : c_(c), before_(c.before), after_(c.after), prepared_(c.prepared), declared_(declared), cells_(after_) {}
 
-  [[nodiscard]] bool any() {
-    is_spoilt_ = std::ranges::any_of(after_.insts, [&](const Inst& i) {
-      return moves(i) && std::ranges::any_of(after_.operands_of(i), [](const Operand& op) {
-               return op.is_preg() && op.writes() && ir::is_uniform(op.preg().file);
-             });
+  [[nodiscard]] std::vector<std::uint32_t> sources() {
+    find_candidates();
+    if (sources_.empty()) return {};
+    const ir::Cfg cfg(after_);
+    find_undefined();
+    is_content_ = reads_of_contents(c_, cells_, cfg, declared_, is_undefined_);
+    std::erase_if(sources_, [&](std::uint32_t k) { return !is_source(after_.insts[k]); });
+    if (sources_.empty()) return {};
+    BitFlow flow(cfg, cells_.size(), Direction::Forward);
+    flow.settle({}, [&](ir::BlockId b, Bits& from) {
+      const ir::Block& block = after_.block(b);
+      const std::uint32_t end = block.first_inst + block.num_insts;
+      const auto next = std::ranges::lower_bound(sources_, block.first_inst);
+      if (from.listed().empty() && (next == sources_.end() || *next >= end)) return;
+      for (std::uint32_t k = block.first_inst; k < end; ++k)
+        if (!after_.insts[k].is_deleted()) step(k, from);
     });
-    bool moves_out = false;
-    while (spread()) moves_out = true;
-    if (!moves_out) return false;
-    for (const ir::PReg r : preserved_)
-      if (!ir::is_uniform(r.file) && from_[unit(r.file, r.first)] != 0) return true;
-    return std::any_of(after_.insts.begin(), after_.insts.end(), [&](const Inst& i) { return reads_escaped(i); });
+    return escapes_ ? sources_ : std::vector<std::uint32_t>();
   }
 
  private:
-  [[nodiscard]] static std::size_t unit(ir::RegFile file, int u) {
-    return ir::index(file) * static_cast<std::size_t>(ir::kMaxUnits) + static_cast<std::size_t>(u);
-  }
-  void each_location(const Operand& op, const auto& action) const {
-    if (op.is_preg()) {
-      const ir::PReg r = op.preg();
-      for (int u = r.begin(); u < std::min<int>(r.end(), ir::kMaxUnits); ++u) action(unit(r.file, u));
-    } else if (op.is_slot() && op.slot().index() < after_.slots.size()) {
-      action(first_slot_ + op.slot().index());
-    }
-  }
-  [[nodiscard]] bool is_from(const Operand& op) const {
-    bool found = false;
-    each_location(op, [&](std::size_t l) { found = found || from_[l] != 0; });
-    return found;
-  }
+  [[nodiscard]] std::uint32_t index_before(ir::InstId id) const { return prepared_.ids().find(id); }
   [[nodiscard]] std::span<const Operand> operands_before(ir::InstId id) const {
-    const std::uint32_t at = ids_.find(id);
+    const std::uint32_t at = index_before(id);
     return at == IdIndex::kNone ? std::span<const Operand>() : before_.operands_of(before_.insts[at]);
   }
   [[nodiscard]] bool is_declared(const Operand& op) const { return op.is_vreg() && declared_[op.vreg().index()] != 0; }
   [[nodiscard]] bool varies(const Operand& op) const { return op.is_vreg() && !is_declared(op); }
+  static bool is_uniform(const Operand& op) { return op.is_preg() && ir::is_uniform(op.preg().file); }
+  static bool copies(const Inst& i) { return i.is_copy() || i.is_phi() || i.op == Op::Pack || i.op == Op::Unpack; }
 
-  [[nodiscard]] bool moves(const Inst& i) const {
-    if (i.is_deleted() || i.op == Op::Remat) return false;
-    if (i.is_inserted() || ir::is_slot_move(i.op)) return true;
-    return (i.is_copy() || i.is_phi()) &&
-           std::ranges::any_of(operands_before(i.id), [&](const Operand& op) { return (op.reads() || op.writes()) && varies(op); });
+  static bool moves_bits(const Inst& i) {
+    return i.op == Op::P2R || i.op == Op::BitSpill || i.op == Op::R2P || i.op == Op::BitRefill;
   }
-  // The use k of an original copy is what the program says that all threads share, in a register that holds nothing else.
-  [[nodiscard]] bool is_as_before(const Inst& i, std::size_t k) const {
-    if (is_spoilt_ || i.is_inserted() || ir::is_slot_move(i.op)) return false;
-    const Operand& op = after_.operands_of(i)[k];
-    const auto want = operands_before(i.id);
-    return op.is_preg() && ir::is_uniform(op.preg().file) && k < want.size() && is_declared(want[k]);
-  }
-  // One round over the instructions. Returns whether it changed something.
-  bool spread() {
-    bool grew = false;
-    for (const Inst& i : after_.insts) {
-      if (!moves(i)) continue;
+
+  // What moves something out of a uniform register into another file or the frame, or reads one as something that may vary.
+  void find_candidates() {
+    for (std::uint32_t k = 0; k < after_.insts.size(); ++k) {
+      const Inst& i = after_.insts[k];
       const auto ops = after_.operands_of(i);
-      const auto to = [&](const Operand& op) { return op.writes() || (op.is_slot() && i.op == Op::Spill); };
-      bool moves_out = false;
-      for (std::size_t k = 0; k < ops.size() && !moves_out; ++k)
-        moves_out = (ops[k].role == Role::Use || ops[k].role == Role::DefUse) && !(ops[k].is_slot() && i.op == Op::Spill) &&
-                    is_from(ops[k]) && !is_as_before(i, k);
-      if (!moves_out) continue;
-      for (const Operand& op : ops)
-        if (to(op)) each_location(op, [&](std::size_t l) { grew = std::exchange(from_[l], 1) == 0 || grew; });
+      if (i.is_deleted() || std::ranges::none_of(ops, [](const Operand& op) { return op.reads() && is_uniform(op); })) continue;
+      if (copies(i) || ir::is_slot_move(i.op) || moves_bits(i)) {
+        const bool stays = std::ranges::all_of(ops, [](const Operand& op) { return !op.writes() || is_uniform(op); });
+        if (!stays || i.op == Op::Spill) sources_.push_back(k);
+      } else if (reads_as_varying(i, [&](const Operand& op) { return is_uniform(op); })) {
+        sources_.push_back(k);
+      }
     }
-    return grew;
   }
-  [[nodiscard]] bool reads_escaped(const Inst& i) const {
-    if (i.is_deleted() || (i.is_inserted() && i.op != Op::Remat)) return false;
-    const auto want = operands_before(i.op == Op::Remat ? i.ref : i.id), have = after_.operands_of(i);
-    for (std::size_t k = 0; k < std::min(want.size(), have.size()); ++k)
-      if (want[k].reads() && varies(want[k]) && is_from(have[k])) return true;
+  [[nodiscard]] bool is_source(const Inst& i) {
+    const auto ops = after_.operands_of(i);
+    if (!copies(i) && !ir::is_slot_move(i.op) && !moves_bits(i)) {
+      const bool escapes = reads_as_varying(i, [&](const Operand& op) { return is_uniform(op) && !is_content(op); });
+      escapes_ = escapes_ || escapes;
+      return escapes;
+    }
+    for (std::size_t k = 0; k < ops.size(); ++k)
+      if (ops[k].reads() && is_uniform(ops[k]) && !is_content(ops[k]) && !is_vouched(i, k)) return true;
     return false;
   }
+  // The copies of the program that touch a uniform register.
+  void find_undefined() {
+    std::vector<char> asked(before_.insts.size(), 0);
+    bool any = false;
+    for (const Inst& i : after_.insts) {
+      if (i.is_deleted() || i.is_inserted() || i.is_phi() || !(copies(i) || i.op == Op::Spill)) continue;
+      if (std::ranges::none_of(after_.operands_of(i), is_uniform)) continue;
+      const std::uint32_t at = index_before(i.id);
+      if (at != IdIndex::kNone) asked[at] = 1, any = true;
+    }
+    is_undefined_ = any ? undefined_reads(prepared_, declared_, asked) : std::vector<char>(before_.operands.size(), 0);
+  }
+  // The use k is of a copy of the program, of a vreg that all threads share, and defined there.
+  [[nodiscard]] bool is_vouched(const Inst& i, std::size_t k) const {
+    if (i.is_inserted() || i.is_phi()) return false;
+    const auto want = operands_before(i.id);
+    const auto holds = [&](const Operand& op) {
+      return is_declared(op) && is_undefined_[static_cast<std::size_t>(&op - before_.operands.data())] == 0;
+    };
+    // A copy that has become a spill is of one register.
+    if (i.op == Op::Spill) return std::ranges::all_of(want, [&](const Operand& op) { return op.role != Role::Use || holds(op); });
+    return k < want.size() && holds(want[k]);
+  }
 
+  [[nodiscard]] bool is_content(const Operand& op) const {
+    return is_content_[static_cast<std::size_t>(&op - after_.operands.data())] != 0;
+  }
+  void step(std::uint32_t at, Bits& from) {
+    const Inst& i = after_.insts[at];
+    const auto ops = after_.operands_of(i);
+    const auto is_from = [&](const Operand& op) { return !is_uniform(op) && from.any_of(cells_.of_operand(op)); };
+    if (reads_as_varying(i, is_from) || (i.op == Op::Ret && hands_on(from))) escapes_ = true;
+    const bool is_guarded = ir::is_guarded(ops), is_source = std::ranges::binary_search(sources_, at);
+    const bool is_copy = copies(i) || ir::is_slot_move(i.op);
+    if (moves_bits(i)) return move_pack(i, is_source, is_guarded, from);
+    if (is_copy) list(i, ops, is_source);
+    for (const Operand& op : ops)
+      if (op.is_preg() && !is_guarded && ((op.writes() && !is_copy) || op.role == Role::Clobber))
+        from.remove(cells_.of_operand(op));
+    move_bits(from, moves_.list, is_guarded);
+    moves_.list.clear();
+  }
+  void list(const Inst& i, std::span<const Operand> ops, bool is_source) {
+    const auto source = [&](std::size_t k) {
+      if (!is_uniform(ops[k])) return BitMove::Source::Cells;
+      return is_source ? BitMove::Source::Ones : BitMove::Source::Zeros;
+    };
+    if (!ir::is_slot_move(i.op)) return moves_.add(i.op, ops, [&](std::size_t k) { return cells_.of_operand(ops[k]); }, source);
+    const std::uint32_t size = cells_.moved_by(ops);
+    std::size_t slot = ops.size(), reg = ops.size();
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      if (ops[k].is_slot()) slot = k;
+      else if (ops[k].is_register() && ops[k].role != Role::Guard && ops[k].role != Role::Clobber) reg = k;
+    }
+    if (size == 0 || slot == ops.size() || reg == ops.size()) return;
+    const Place memory = cells_.of_slot(ops[slot], size), place = cells_.of_operand(ops[reg]);
+    if (i.op == Op::Spill) moves_.list.push_back({.to = memory, .from = place, .source = source(reg)});
+    else moves_.list.push_back({.to = place, .from = memory});
+  }
+  void move_pack(const Inst& i, bool is_source, bool is_guarded, Bits& from) {
+    const PackForm form = pack_form(after_, i);
+    if (form.pack == nullptr || !form.pack->is_preg()) return;
+    const std::uint32_t pack = cells_.of_operand(*form.pack).cell, held = from.of(pack);
+    for (const PackedPredicate& p : form.predicates) {
+      if (p.bit > 31 || !p.predicate->is_preg()) continue;
+      const std::uint32_t bit = std::uint32_t{1} << p.bit, predicate = cells_.of_operand(*p.predicate).cell;
+      const std::uint32_t to = form.is_into_pack ? pack : predicate, bits = form.is_into_pack ? bit : kPredicate;
+      const bool reads_uniform = is_uniform(form.is_into_pack ? *p.predicate : *form.pack);
+      const bool is_from = reads_uniform ? is_source : (form.is_into_pack ? from.of(predicate) : held & bit) != 0;
+      if (!is_guarded) from.remove(to, bits);
+      if (is_from) from.add(to, bits);
+    }
+  }
+  // An instruction of the program, or a remat, reads as something that may vary what `is_meant` holds for. A copy hands on what it
+  // reads; its guard is read.
+  [[nodiscard]] bool reads_as_varying(const Inst& i, const auto& is_meant) const {
+    if (i.is_inserted() && i.op != Op::Remat) return false;
+    const auto ops = after_.operands_of(i);
+    const bool is_copy = i.is_copy() || i.is_phi() || ir::is_slot_move(i.op);
+    std::span<const Operand> want;
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      if (!ops[k].is_preg() || !ops[k].reads() || (is_copy && ops[k].role != Role::Guard) || !is_meant(ops[k])) continue;
+      if (want.empty()) want = operands_before(i.op == Op::Remat ? i.ref : i.id);
+      if (k < want.size() && want[k].reads() && varies(want[k])) return true;
+    }
+    return false;
+  }
+  // What the function hands to its caller.
+  [[nodiscard]] bool hands_on(const Bits& from) const {
+    return std::ranges::any_of(prepared_.preserved(), [&](const ir::PReg& r) {
+      return !ir::is_uniform(r.file) && from.any_of(cells_.of_operand(Operand::of_preg(Role::Use, r)));
+    });
+  }
+
+  static constexpr std::uint32_t kPredicate = 0xFF;
+  const Case& c_;
   const Function& before_;
   const Function& after_;
-  const IdIndex& ids_;
+  const Before& prepared_;
   const std::vector<char>& declared_;
-  std::span<const ir::PReg> preserved_;
-  std::size_t first_slot_;
-  std::vector<char> from_;  // by location
-  bool is_spoilt_ = false;  // a move writes a uniform register
+  Cells cells_;
+  std::vector<char> is_undefined_;  // by operand of the program before, of the copies that matter
+  std::vector<char> is_content_;    // by operand of the program after
+  std::vector<std::uint32_t> sources_;
+  bool escapes_ = false;
+  BitMoves moves_;  // of the step at hand
 };
 
 }  // namespace
@@ -124,6 +206,8 @@ std::vector<char> declared_vregs(const Function& before) {
   return declared;
 }
 
-bool may_escape(const Case& c, const std::vector<char>& declared) { return Escapes(c, declared).any(); }
+std::vector<std::uint32_t> sources_of_escapes(const Case& c, const std::vector<char>& declared) {
+  return Escapes(c, declared).sources();
+}
 
 }  // namespace regduel::oracles::uniform

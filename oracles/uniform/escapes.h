@@ -1,13 +1,15 @@
-// A quick test, without dataflow: whether a value may come out of a uniform register and be read as that of a vreg which may vary by
-// thread. Only then can a uniform register have spoilt something. Tested by escapes_test.cpp.
+// A quick test: whether a value may come out of a uniform register and be read as that of a vreg which may vary by thread. Only then
+// can a uniform register have spoilt something. Tested by escapes_test.cpp.
 //
-//   from(L)   L, a register unit or a slot, is a unit of a uniform file; or an instruction moves into L from some M with from(M):
-//             an inserted one, an original copy that is a spill or a refill, or one of a vreg that may vary by thread. Where no such
-//             instruction writes a uniform register, these hold what the program itself puts there, so an original copy that reads
-//             one as a vreg that is the same in all threads does not count
-//   escapes   an original instruction, a remat, or the caller of the function reads L with from(L) as something that may vary
+//   from(L)   at a point, of a byte (of a pack: a bit) of a register unit of another file or of the frame: on some path its content
+//             was moved out of a uniform register, by an inserted instruction, a spill or refill, or a copy, phi, pack or unpack of the
+//             program. Where such a copy reads a vreg that is the same in all threads, and all of it is defined there, the register
+//             holds just that, so it does not count (undefined_reads.h)
+//   escapes   an original instruction, a remat, or the caller of the function reads L with from(L), or a uniform register, as something
+//             that may vary
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "oracles/judge.h"
@@ -17,7 +19,8 @@ namespace regduel::oracles::uniform {
 // By vreg of the program before: its root is of a uniform file, or the root or an alias of it is marked `uniform`.
 [[nodiscard]] std::vector<char> declared_vregs(const ir::Function& before);
 
-// Cost: O(size of after), times the moves of the longest chain between files.
-[[nodiscard]] bool may_escape(const Case& c, const std::vector<char>& declared);
+// The instructions of the program after (indices, ascending) by which from(L) comes about, or which read a uniform register as
+// something that may vary; none where nothing escapes. Cost: O(size of after), as bit_flow.h and contents.h say.
+[[nodiscard]] std::vector<std::uint32_t> sources_of_escapes(const Case& c, const std::vector<char>& declared);
 
 }  // namespace regduel::oracles::uniform

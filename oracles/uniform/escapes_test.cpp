@@ -13,19 +13,20 @@ bool escapes(const std::string& body, const std::string& kind = "kernel") {
   vreg %3 UR b32
   vreg %4 R b32 uniform
   vreg %5 R b32 alias %4
+  vreg %6 P pred
   block b0
 )";
   testing::Pair p = {testing::side_by_side(vregs + body)};
   p.kind = kind;
   const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
   const Case c(before, after, *ir::find_target(before.target), testing::limits_of(before, 255));
-  return may_escape(c, declared_vregs(before));
+  return !sources_of_escapes(c, declared_vregs(before)).empty();
 }
 
 TEST(Escapes, FromAUniformRegisterByMovesIntoAnOperandThatVaries) {
   const std::string body = R"(
     #0 %0 = a            | R0 = a
-    #1 %3 = b            | UR0 = b
+    +9                   | UR0 = copy R0
     +10                  | spill UR0, slot 0
     +11                  | R1 = refill slot 0
     +12                  | R2 = copy R1
@@ -36,33 +37,60 @@ TEST(Escapes, FromAUniformRegisterByMovesIntoAnOperandThatVaries) {
   EXPECT_TRUE(escapes(testing::edit(body, "use R0", "use R2")));
   // The vreg is marked, or an alias of it is.
   EXPECT_FALSE(escapes(testing::edit(body, "use %0 !write     | use R0", "use %5 !write     | use R2")));
+  // What was moved there has been overwritten.
+  const std::string read = testing::edit(body, "use R0", "use R2");
+  EXPECT_FALSE(escapes(testing::edit(read, "    #2 use", "    +13                  | R2 = copy R0\n    #2 use")));
+  EXPECT_FALSE(escapes(testing::edit(
+      read, "    +12 ", "    +13                  | spill R0, slot 0\n    +14                  | R1 = refill slot 0\n    +12 ")));
 }
 
-TEST(Escapes, ByACopyOfTheProgramOnlyIfItVaries) {
+TEST(Escapes, ByBitsOfPacks) {
+  const std::string body = R"(
+    #0 %6 = a            | P0 = a
+    +9                   | R3 = copy R4
+    +10                  | UP0 = bit_refill R3, 7
+    +11                  | R3{inout} = bit_spill UP0, 2
+    +12                  | R3{inout} = bit_spill P0, 3
+    +13                  | P1 = bit_refill R3, 3
+    #2 use %6 !write     | use P1 !write
+    #3 exit
+)";
+  EXPECT_FALSE(escapes(body));
+  EXPECT_TRUE(escapes(testing::edit(body, "bit_refill R3, 3", "bit_refill R3, 2")));
+}
+
+TEST(Escapes, NotWhatIsTheSameInAllThreads) {
+  // The spilled content is %3, whatever reads it.
+  EXPECT_FALSE(escapes(R"(
+    #0 %3 = b            | UR0 = b
+    +10                  | spill UR0, slot 0
+    +11                  | R1 = refill slot 0
+    #1 %0 = copy %3      | copy !deleted
+    #2 use %0 !write     | use R1 !write
+    #3 exit
+)"));
   EXPECT_FALSE(escapes(R"(
     #0 %3 = b            | UR0 = b
     #1 %4 = copy %3      | R1 = copy UR0
     #2 use %4 !write     | use R1 !write
     #3 exit
 )"));
-  // Into %0, which varies: only where UR0 may hold something that the program did not put there.
+}
+
+TEST(Escapes, ByACopyOfTheProgramOnlyIfWhatItReadsMayBeUndefined) {
+  // %3 is defined, so UR0 holds it, whatever was written there.
   const std::string body = R"(
     #0 %3 = b            | UR0 = b
+    +9                   | UR0 = copy R7
     #1 %0 = copy %3      | R1 = copy UR0
     #2 use %0 !write     | use R1 !write
     #3 exit
 )";
   EXPECT_FALSE(escapes(body));
-  EXPECT_TRUE(escapes(testing::edit(body, "    #1 ", "    +9                   | UR0 = copy R7\n    #1 ")));
-  EXPECT_TRUE(escapes(testing::edit(body, "    #1 ", "    +9                   | UR1 = copy UR0\n    #1 ")));
-  // An inserted copy may come where the program has chosen between several such values.
-  EXPECT_TRUE(escapes(R"(
-    #0 %3 = b            | UR0 = b
-    #1 %0 = copy %3      | copy !deleted
-    +9                   | R1 = copy UR0
-    #2 use %0 !write     | use R1 !write
-    #3 exit
-)"));
+  EXPECT_TRUE(escapes(testing::edit(body, "    #0 %3 = b            | UR0 = b\n", "")));
+  EXPECT_TRUE(escapes(testing::edit(body, "#0 %3 = b            | UR0 = b", "#0 @%6 %3 = b       | @P0 UR0 = b")));
+  // An inserted copy is none of the program.
+  EXPECT_TRUE(escapes(testing::edit(body, "R1 = copy UR0", "copy !deleted\n    +10                  | R1 = copy UR0")));
 }
 
 TEST(Escapes, IntoWhatTheCallerKeeps) {

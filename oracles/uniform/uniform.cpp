@@ -43,18 +43,73 @@ class Failures final : public symbolic::ViolationListener {
   const Plan& plan_;
 };
 
+// Looks at what the sources of escapes read from uniform registers.
+class Sources final : public symbolic::Observer {
+ public:
+  Sources(Plan& plan, SharedValues& shared, std::span<const std::uint32_t> sources)
+      : plan_(plan), shared_(shared), sources_(sources) {}
+
+  void at_head(std::uint32_t, symbolic::State&) override {}
+  void before_step(std::uint32_t step, symbolic::State& state) override {
+    const Step& s = plan_.steps[step];
+    if (s.kind == symbolic::StepKind::Rename || !std::ranges::binary_search(sources_, s.inst)) return;
+    for (const symbolic::StepOperand& op : plan_.operands_of(s))
+      for (std::uint32_t k = 0; k < op.loc.cells(); ++k)
+        if (is_uniform_location(plan_, op.loc.cell + k) && !is_shared(op.loc.cell + k, symbolic::bytes_at(op.loc, k), state))
+          all_shared = false;
+    if (s.inst != last_) ++num_seen;
+    last_ = s.inst;
+  }
+  void after_step(std::uint32_t, symbolic::State&) override {}
+  void on_edge(std::uint32_t, symbolic::State&) override {}
+
+  bool all_shared = true;
+  std::size_t num_seen = 0;
+
+ private:
+  [[nodiscard]] bool is_shared(std::uint32_t location, unsigned read, const symbolic::State& state) {
+    const Value held = state.locations[location];
+    if (plan_.is_byte_location[location] != 0) return shared_.is_shared(held);
+    const auto bytes = plan_.values.bytes(held);
+    for (unsigned k = 0; k < 4; ++k)
+      if ((read >> k & 1) != 0 && !shared_.is_shared(bytes[k])) return false;
+    return true;
+  }
+
+  Plan& plan_;
+  SharedValues& shared_;
+  std::span<const std::uint32_t> sources_;
+  std::uint32_t last_ = symbolic::kNoIndex;
+};
+// True if all of it is shared, so that no damage can matter.
+bool read_shared(Plan& plan, FixedPoint& sound, SharedValues& shared, std::span<const std::uint32_t> sources) {
+  Sources seen(plan, shared, sources);
+  for (const std::uint32_t b : plan.order) {
+    const symbolic::Range steps = plan.blocks[b];
+    if (steps.begin == steps.end) continue;
+    const auto next = std::ranges::lower_bound(sources, plan.steps[steps.begin].inst);
+    if (next != sources.end() && *next <= plan.steps[steps.end - 1].inst) sound.walk(b, nullptr, &seen);
+    if (!seen.all_shared) return false;
+  }
+  return seen.num_seen == sources.size();
+}
+
 // The failures with the damage that are none without, of all choices of names; nullopt where the states do not settle.
 struct Outcome {
   std::map<ViolationPlace, Violation> failures;
   std::vector<std::uint32_t> spoilt_by;  // steps behind which something is destroyed
 };
-//   sound   settled, with so many tokens
-std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<char>& declared, FixedPoint& sound,
-                                  int most_tokens) {
+//   sound     settled, with so many tokens
+//   sources   of escapes; empty = not looked for
+std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<char>& declared,
+                                  std::span<const std::uint32_t> sources, FixedPoint& sound, int most_tokens) {
   SharedValues shared(c, plan, sound, declared);
+  const auto none_escapes = [&] { return !sources.empty() && read_shared(plan, sound, shared, sources); };
+  if (none_escapes()) return Outcome{};
   Damages damages = find_damages(plan, sound, shared);
   if (damages.empty()) return Outcome{};
   shared.add_heads();
+  if (none_escapes()) return Outcome{};
   damages = find_damages(plan, sound, shared);
   if (damages.empty()) return Outcome{};
   std::optional<Failures> without;
@@ -90,10 +145,14 @@ ir::InstId spoiler_of(const Case& c, const Plan& plan, const Outcome& outcome, s
   return at == outcome.spoilt_by.end() ? ir::InstId{} : c.after.insts[plan.steps[*at].inst].id;
 }
 
-JudgeResult judge_uniform(const Case& c) {
+JudgeResult judge_uniform(const Case& c, bool takes_ways_out) {
   Collector out(kName);
   const std::vector<char> declared = declared_vregs(c.before);
-  if (!may_escape(c, declared)) return out.finish();
+  std::vector<std::uint32_t> sources;
+  if (takes_ways_out) {
+    sources = sources_of_escapes(c, declared);
+    if (sources.empty()) return out.finish();
+  }
   const auto& states = symbolic::settled(c);
   if (!states) return without_verdict(kName, Verdict::Skipped, states.error());
   auto& [plan, quick, is_settled] = **states;
@@ -101,14 +160,14 @@ JudgeResult judge_uniform(const Case& c) {
     return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
   };
   if (!is_settled) return not_settled();
-  std::optional<Outcome> outcome = judge_with(c, plan, declared, quick, 0);
+  std::optional<Outcome> outcome = judge_with(c, plan, declared, sources, quick, 0);
   if (!outcome) return not_settled();
   if (outcome->failures.empty()) return out.finish();
   if (symbolic::has_guards(plan)) {
     const int most_tokens = symbolic::most_tokens_of(plan);
     FixedPoint sound(plan, most_tokens);
     if (!sound.settle()) return not_settled();
-    auto slower = judge_with(c, plan, declared, sound, most_tokens);
+    auto slower = judge_with(c, plan, declared, sources, sound, most_tokens);
     if (!slower) return not_settled();
     std::erase_if(slower->failures, [&](const auto& f) { return !outcome->failures.contains(f.first); });
     outcome = std::move(slower);
@@ -134,9 +193,11 @@ JudgeResult judge_uniform(const Case& c) {
 }  // namespace
 }  // namespace uniform
 
+JudgeResult uniform_without_ways_out(const Case& c) { return uniform::judge_uniform(c, false); }
+
 const Judge& uniform_judge() {
   static constexpr Judge judge(uniform::kName, "what goes through a register that a warp shares is the same in all its threads",
-                               uniform::judge_uniform);
+                               [](const Case& c) { return uniform::judge_uniform(c, true); });
   return judge;
 }
 

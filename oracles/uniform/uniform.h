@@ -39,8 +39,10 @@
 
 namespace regduel::oracles {
 
-// Cost: O(size of after) where nothing that comes out of a uniform register is read as the value of a vreg that may vary by thread;
-// else as the symbolic judge, and where something is not shared, twice that.
+// Cost: O(size of after) where nothing but what all threads share goes from a uniform register to where it may vary (escapes.h); else
+// as the symbolic judge, whose states it takes, and where something is not shared, twice that.
 [[nodiscard]] const Judge& uniform_judge();
+// The same verdict without the ways out that spare most programs the analysis.
+[[nodiscard]] JudgeResult uniform_without_ways_out(const Case& c);
 
 }  // namespace regduel::oracles
