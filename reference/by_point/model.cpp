@@ -259,6 +259,16 @@ class Builder {
     return std::ranges::none_of(code_.refs_of(inst), [&](const Ref& r) { return is_outside(r.temp); });
   }
 
+  // A copy of the program in which one value stands twice.
+  [[nodiscard]] bool names_twice(const CodeInst& inst) const {
+    if (inst.kind != CodeKind::Original || !f_.insts[inst.source].is_copy()) return false;
+    const auto ops = f_.operands_of(f_.insts[inst.source]);
+    for (std::size_t k = 0; k < ops.size(); ++k)
+      for (std::size_t m = k + 1; m < ops.size(); ++m)
+        if (ops[k].is_vreg() && ops[m].is_vreg() && f_.root(ops[k].vreg()) == f_.root(ops[m].vreg())) return true;
+    return false;
+  }
+
   void instruction(std::uint32_t i) {
     const CodeInst& inst = code_.insts[i];
     if (inst.kind == CodeKind::Deleted || inst.num_refs == 0) {
@@ -267,6 +277,8 @@ class Builder {
     }
     if (const std::uint32_t again = repeatable(p_, inst); again != kNoSource) return repeat(i, again);
     if (is_relabelling(inst)) return relabel(i);
+    // Such a copy may vanish, which the model does not have.
+    if (names_twice(inst)) m_.is_bounded = false;
     point(i, inst.kind == CodeKind::Move);
   }
 

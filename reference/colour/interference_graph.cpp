@@ -258,7 +258,10 @@ class Builder {
 
   void constraints(const CodeInst& inst, std::span<const Ref> refs, const LiveSet& live) {
     if (const Shape& shape = problem_.shape(inst.source); shape.has_clobbers()) {
+      const bool is_end = problem_.program().insts[inst.source].is_terminator();
       live.for_each([&](TempId t) {
+        // The moves of phis may stand behind the end of the block, on an edge.
+        if (edges_ == Edges::Necessary && is_end && t >= problem_.program().vregs.size() && t < code_.num_values) return;
         const bool is_killed =
             std::ranges::any_of(refs, [&](const Ref& r) { return r.temp == t && (r.flags & kWrites) && !(r.flags & kPartial); });
         if (REGDUEL_PLANTED("briggs-clobbers-spare-tuples") && code_.temps[t].units > 1) return;
