@@ -20,8 +20,8 @@ constexpr auto kMostWeight = static_cast<std::uint64_t>(ir::kMostWeight);
 
 // The index of the program's instruction, if it can be repeated anywhere; else kNoSource.
 std::uint32_t repeatable(const Problem& problem, const CodeInst& inst) {
-  if (REGDUEL_PLANTED("exact-split-nothing-is-computed-again")) return kNoSource;
   if (inst.kind == CodeKind::Remat) return inst.remat_of;
+  if (REGDUEL_PLANTED("exact-split-nothing-is-computed-again")) return kNoSource;
   if (inst.kind != CodeKind::Original) return kNoSource;
   const ir::Function& f = problem.program();
   const ir::Inst& from = f.insts[inst.source];
