@@ -44,6 +44,17 @@ TEST(Escapes, FromAUniformRegisterByMovesIntoAnOperandThatVaries) {
       read, "    +12 ", "    +13                  | spill R0, slot 0\n    +14                  | R1 = refill slot 0\n    +12 ")));
 }
 
+TEST(Escapes, AReadOfAUniformRegisterAsWhatMayVary) {
+  const std::string body = R"(
+    #0 %0 = a            | R0 = a
+    +9                   | UR0 = copy R0
+    #2 use %0 !write     | use UR0 !write
+    #3 exit
+)";
+  EXPECT_TRUE(escapes(body));
+  EXPECT_FALSE(escapes(testing::edit(body, "use %0 !write", "use %3 !write")));
+}
+
 TEST(Escapes, ByBitsOfPacks) {
   const std::string body = R"(
     #0 %6 = a            | P0 = a
