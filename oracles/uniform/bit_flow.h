@@ -40,6 +40,10 @@ struct BitMove {
   Source source = Source::Cells;
   bool adds = false;  // to what an earlier move of the instruction put there, as the further uses of a phi do
 };
+// The instructions whose moves BitMoves lists.
+[[nodiscard]] constexpr bool has_moves(ir::Op op) {
+  return op == ir::Op::Copy || op == ir::Op::Phi || op == ir::Op::Pack || op == ir::Op::Unpack;
+}
 // The moves of copies, phis, packs and unpacks.
 class BitMoves {
  public:

@@ -184,7 +184,7 @@ class Analysis {
     if (at != IdIndex::kNone && touches_declared_[at] == 0) want = {};
     list_renamed(at, want, is_guarded);
     if (i.is_deleted()) return rename();
-    if (is_pack_move(i.op)) return move_bits_of(i, is_guarded);
+    if (ir::packs_bits(i.op)) return move_bits_of(i, is_guarded);
     moved_.clear();
     defined_.clear();
     if (!is_guarded && (i.is_copy() || ir::is_slot_move(i.op))) list_moved(i, ops);
@@ -199,7 +199,6 @@ class Analysis {
     rename();
     for (const auto& [cell, content] : defined_) state_.set(cell, joined(state_.of(cell), content));
   }
-  static bool is_pack_move(Op op) { return op == Op::P2R || op == Op::BitSpill || op == Op::R2P || op == Op::BitRefill; }
   void forget(const Place& p) {
     for (std::uint32_t k = 0; k < p.cells(); ++k) state_.forget(p.cell + k);
   }

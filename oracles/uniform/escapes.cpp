@@ -55,11 +55,6 @@ class Escapes {
   [[nodiscard]] bool is_declared(const Operand& op) const { return op.is_vreg() && declared_[op.vreg().index()] != 0; }
   [[nodiscard]] bool varies(const Operand& op) const { return op.is_vreg() && !is_declared(op); }
   static bool is_uniform(const Operand& op) { return op.is_preg() && ir::is_uniform(op.preg().file); }
-  static bool copies(const Inst& i) { return i.is_copy() || i.is_phi() || i.op == Op::Pack || i.op == Op::Unpack; }
-
-  static bool moves_bits(const Inst& i) {
-    return i.op == Op::P2R || i.op == Op::BitSpill || i.op == Op::R2P || i.op == Op::BitRefill;
-  }
 
   // What moves something out of a uniform register into another file or the frame, or reads one as something that may vary.
   void find_candidates() {
@@ -67,7 +62,7 @@ class Escapes {
       const Inst& i = after_.insts[k];
       const auto ops = after_.operands_of(i);
       if (i.is_deleted() || std::ranges::none_of(ops, [](const Operand& op) { return op.reads() && is_uniform(op); })) continue;
-      if (copies(i) || ir::is_slot_move(i.op) || moves_bits(i)) {
+      if (has_moves(i.op) || ir::is_slot_move(i.op) || ir::packs_bits(i.op)) {
         const bool stays = std::ranges::all_of(ops, [](const Operand& op) { return !op.writes() || is_uniform(op); });
         if (!stays || i.op == Op::Spill) sources_.push_back(k);
       } else if (reads_as_varying(i, [&](const Operand& op) { return is_uniform(op); })) {
@@ -77,7 +72,7 @@ class Escapes {
   }
   [[nodiscard]] bool is_source(const Inst& i) {
     const auto ops = after_.operands_of(i);
-    if (!copies(i) && !ir::is_slot_move(i.op) && !moves_bits(i)) {
+    if (!has_moves(i.op) && !ir::is_slot_move(i.op) && !ir::packs_bits(i.op)) {
       const bool escapes = reads_as_varying(i, [&](const Operand& op) { return is_uniform(op) && !is_content(op); });
       escapes_ = escapes_ || escapes;
       return escapes;
@@ -91,7 +86,7 @@ class Escapes {
     std::vector<char> asked(before_.insts.size(), 0);
     bool any = false;
     for (const Inst& i : after_.insts) {
-      if (i.is_deleted() || i.is_inserted() || i.is_phi() || !(copies(i) || i.op == Op::Spill)) continue;
+      if (i.is_deleted() || i.is_inserted() || i.is_phi() || !(has_moves(i.op) || i.op == Op::Spill)) continue;
       if (std::ranges::none_of(after_.operands_of(i), is_uniform)) continue;
       const std::uint32_t at = index_before(i.id);
       if (at != IdIndex::kNone) asked[at] = 1, any = true;
@@ -119,8 +114,8 @@ class Escapes {
     const auto is_from = [&](const Operand& op) { return !is_uniform(op) && from.any_of(cells_.of_operand(op)); };
     if (reads_as_varying(i, is_from) || (i.op == Op::Ret && hands_on(from))) escapes_ = true;
     const bool is_guarded = ir::is_guarded(ops), is_source = std::ranges::binary_search(sources_, at);
-    const bool is_copy = copies(i) || ir::is_slot_move(i.op);
-    if (moves_bits(i)) return move_pack(i, is_source, is_guarded, from);
+    const bool is_copy = has_moves(i.op) || ir::is_slot_move(i.op);
+    if (ir::packs_bits(i.op)) return move_pack(i, is_source, is_guarded, from);
     if (is_copy) list(i, ops, is_source);
     for (const Operand& op : ops)
       if (op.is_preg() && !is_guarded && ((op.writes() && !is_copy) || op.role == Role::Clobber))

@@ -16,8 +16,6 @@ using ir::Inst;
 using ir::Op;
 using ir::Operand;
 
-bool is_move(const Inst& i) { return i.is_copy() || i.is_phi() || i.op == Op::Pack || i.op == Op::Unpack; }
-
 class UndefinedReads {
  public:
   UndefinedReads(const Before& before, const std::vector<char>& declared, const std::vector<char>& asked)
@@ -56,7 +54,7 @@ class UndefinedReads {
     const auto is_needed = [&](const Operand& op) {
       return op.is_vreg() && op.role == ir::Role::Def && needed.any_of(cells_.of_operand(op));
     };
-    if (is_move(i)) {
+    if (has_moves(i.op)) {
       if (std::ranges::any_of(ops, is_needed)) list(i, ops);
       // What a def gets is needed where the use is. The defs go first, as the moves of an instruction are parallel. Those of a phi
       // stay, as the other phis of its block may read them.
@@ -90,7 +88,7 @@ class UndefinedReads {
       for (const Operand& op : ops)
         if (op.is_vreg() && op.reads() && undefined.any_of(cells_.of_operand(op)))
           found_[static_cast<std::size_t>(&op - f_.operands.data())] = 1;
-    if (is_move(i)) {
+    if (has_moves(i.op)) {
       list(i, ops);
       // The phis of a block are parallel to one another.
       if (i.is_phi() && k + 1 < f_.insts.size() && f_.insts[k + 1].is_phi()) return;
