@@ -19,7 +19,7 @@ constexpr std::array kRegisterKeys = {
     std::pair("barriers", ir::RegFile::B),           std::pair("uniform_barriers", ir::RegFile::UB),
     std::pair("accumulators", ir::RegFile::Acc)};
 
-// Sets one figure. False where there is no such key.
+// Sets one figure of the claims. False where there is no such key.
 bool set(ir::Claims& claims, std::string_view key, std::int64_t value) {
   for (const auto& [name, file] : kRegisterKeys)
     if (key == name) return claims.registers[ir::index(file)] = static_cast<int>(value), true;
@@ -42,7 +42,8 @@ struct Wrong {
   std::string message;
 };
 
-std::optional<Wrong> read_into(ir::Claims& claims, std::string_view list) {
+// Adds the claims of a list; place_at(offset) says where an item stands.
+std::optional<Wrong> read_into(std::vector<Claim>& claims, std::string_view list, const auto& place_at) {
   std::optional<Wrong> wrong;
   each_item(list, [&](std::string_view item, std::size_t at) {
     const std::size_t equals = std::min(item.find('='), item.size());
@@ -50,57 +51,93 @@ std::optional<Wrong> read_into(ir::Claims& claims, std::string_view list) {
     std::int64_t value = -1;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
     constexpr std::int64_t most = 1'000'000'000;
+    const auto other = std::ranges::find_if(claims, [&](const Claim& c) { return c.key == key && c.value != value; });
+    ir::Claims unused;
     if (number.empty() || error != std::errc() || end != number.data() + number.size() || value < 0 || value > most)
       wrong = {at, fmt::format("expected KEY=NUMBER, found \"{}\"", item)};
-    else if (!set(claims, key, value))
+    else if (!set(unused, key, value))
       wrong = {at,
                fmt::format("no figure \"{}\"; there are registers, predicates, uniform_registers, uniform_predicates, barriers, "
                            "uniform_barriers, accumulators, spill_store_bytes and spill_load_bytes",
                            key)};
+    else if (other != claims.end())
+      wrong = {
+          at, fmt::format("{}={} is claimed where {} claims {}={}; claim one figure", key, value, other->place, key, other->value)};
+    else claims.push_back({std::string(key), value, place_at(at)});
     return !wrong;
   });
   return wrong;
 }
 
-constexpr std::string_view kClaim = "// claim ";
+constexpr std::string_view kBlanks = " \t\r";
+
+std::string_view without_blanks(std::string_view s) { return s.substr(std::min(s.find_first_not_of(kBlanks), s.size())); }
+
+// Takes the word off the line, with the blanks around it. False where the line begins with something else, or the word goes on.
+bool take(std::string_view& line, std::string_view word) {
+  const std::string_view rest = without_blanks(line);
+  if (!rest.starts_with(word)) return false;
+  const char next = rest.size() > word.size() ? rest[word.size()] : ' ';
+  if (word != "//" && (next == '_' || (next >= '0' && next <= '9') || (next >= 'A' && next <= 'Z') || (next >= 'a' && next <= 'z')))
+    return false;
+  line = without_blanks(rest.substr(word.size()));
+  return true;
+}
 
 }  // namespace
 
-std::expected<ir::Claims, std::string> read_claims(std::string_view list, const oracles::Measures& measures) {
-  ir::Claims claims;
-  for (const ir::RegFile file : ir::kAllFiles) claims.registers[ir::index(file)] = measures.registers[ir::index(file)];
-  claims.spill_store_bytes = measures.spill_store_bytes;
-  claims.spill_load_bytes = measures.spill_load_bytes;
-  if (auto wrong = read_into(claims, list)) return std::unexpected(std::move(wrong->message));
-  return claims;
+std::expected<void, std::string> add_claims(std::vector<Claim>& claims, std::string_view list, std::string_view place) {
+  if (auto wrong = read_into(claims, list, [&](std::size_t) { return std::string(place); }))
+    return std::unexpected(std::move(wrong->message));
+  return {};
 }
 
-Parsed<std::map<std::string, std::string, std::less<>>> claim_lines(std::string_view text, std::string_view file) {
-  std::map<std::string, std::string, std::less<>> all;
-  std::string list;
+ir::Claims figures_of(const std::vector<Claim>& claims, const oracles::Measures& measures) {
+  ir::Claims figures;
+  for (const ir::RegFile file : ir::kAllFiles) figures.registers[ir::index(file)] = measures.registers[ir::index(file)];
+  figures.spill_store_bytes = measures.spill_store_bytes;
+  figures.spill_load_bytes = measures.spill_load_bytes;
+  for (const Claim& c : claims) set(figures, c.key, c.value);
+  return figures;
+}
+
+Parsed<std::vector<std::vector<Claim>>> claim_lines(std::string_view text, std::string_view file) {
+  struct Line {
+    std::string_view list;
+    int number = 0, column = 0;
+  };
+  std::vector<std::vector<Claim>> all;
+  std::vector<Line> waiting;  // for the next line that is none of them
+  std::optional<SourceError> error;
+  const auto settle = [&] {
+    for (const Line& l : waiting) {
+      const auto column = [&](std::size_t at) { return l.column + static_cast<int>(at); };
+      const auto wrong =
+          read_into(all.back(), l.list, [&](std::size_t at) { return fmt::format("{}:{}:{}", file, l.number, column(at)); });
+      if (wrong && !error) error = SourceError{std::string(file), l.number, column(wrong->at), wrong->message};
+    }
+    waiting.clear();
+  };
   int number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
+  for (std::size_t begin = 0, end = 0; begin < text.size() && !error; begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
     std::string_view line = text.substr(begin, end - begin);
-    begin = end + 1;
+    while (!line.empty() && kBlanks.contains(line.back())) line.remove_suffix(1);
     ++number;
-    while (line.ends_with(' ') || line.ends_with('\r')) line.remove_suffix(1);
-    const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
-    line.remove_prefix(blanks);
-    if (line.starts_with(kClaim)) {
-      line.remove_prefix(kClaim.size());
-      ir::Claims claims;
-      if (const auto wrong = read_into(claims, line))
-        return std::unexpected(
-            SourceError{std::string(file), number, static_cast<int>(blanks + kClaim.size() + wrong->at) + 1, wrong->message});
-      list += (list.empty() ? "" : ",") + std::string(line);
-    } else if (constexpr std::string_view func = "func @"; line.starts_with(func)) {
-      line.remove_prefix(func.size());
-      const bool is_quoted = line.starts_with('"');
-      std::string name(is_quoted ? line.substr(1, line.find('"', 1) - 1) : line.substr(0, line.find(' ')));
-      if (!list.empty()) all.emplace(std::move(name), std::exchange(list, {}));
+    std::string_view rest = line;
+    if (take(rest, "//")) {
+      if (take(rest, "claim")) waiting.push_back({rest, number, static_cast<int>(line.size() - rest.size()) + 1});
+    } else if (take(rest, "func")) {
+      all.emplace_back();
+      settle();
+    } else if (!rest.empty() && !all.empty()) {
+      settle();
     }
   }
+  if (!error && !waiting.empty() && all.empty())
+    error = SourceError{std::string(file), waiting[0].number, 0, "there is no function of which this could be claimed"};
+  else if (!error) settle();
+  if (error) return std::unexpected(*std::move(error));
   return all;
 }
 

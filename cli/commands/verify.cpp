@@ -190,19 +190,20 @@ void judge_file(std::vector<Judged>& all, std::span<const std::string> names) {
   for (std::size_t k = 0; k < all.size(); ++k) all[k].report.results.push_back(std::move(results[k]));
 }
 
-// What --claim and the claim lines of the program after say of one function. Null where they say nothing.
-std::unique_ptr<ir::Claims> claims_on(const Options& o, const Program& before, const Program& after, const ir::Target& target) {
-  std::string list = fmt::format("{}", fmt::join(o.claims, ","));
+// What --claim and the claim lines of the program after say of one function, which is number `index` in its file. Null where they say
+// nothing.
+std::unique_ptr<ir::Claims> claims_on(const Options& o, const Program& before, const Program& after, std::size_t index,
+                                      const ir::Target& target) {
+  std::vector<Claim> claims;
   if (after.text) {
     const auto lines = claim_lines(*after.text, after.file);
     if (!lines) throw BadInput(to_string(lines.error()));
-    if (const auto found = lines->find(after.function.name); found != lines->end())
-      list = found->second + (list.empty() ? "" : "," + list);
+    if (index < lines->size()) claims = (*lines)[index];
   }
-  if (list.empty()) return nullptr;
-  const auto claims = read_claims(list, oracles::measure({before.function, target}, after.function));
-  if (!claims) throw BadInput(fmt::format("--claim: {}", claims.error()));
-  return std::make_unique<ir::Claims>(*claims);
+  for (const std::string& list : o.claims)
+    if (const auto added = add_claims(claims, list, "--claim"); !added) throw BadInput(fmt::format("--claim: {}", added.error()));
+  if (claims.empty()) return nullptr;
+  return std::make_unique<ir::Claims>(figures_of(claims, oracles::measure({before.function, target}, after.function)));
 }
 
 // What the judge of rewritings says. The case is that of the program after in memory, so that figures and places can be shown.
@@ -252,7 +253,7 @@ int verify(const Options& o) {
       p.function = clobbers.applied_to(p.function);
       if (callees_first.is_known[k]) clobbers.add(p.function, made.function, target);
     }
-    auto claims = is_pass ? nullptr : claims_on(o, p, made, target);
+    auto claims = is_pass ? nullptr : claims_on(o, p, made, static_cast<std::size_t>(&made - after.data()), target);
     const bool is_rewriting = std::ranges::find(names, kRewrite) != names.end();
     if (is_rewriting && !is_pass)
       throw BadInput(fmt::format("--judge rewrite: @{} is allocated; give two programs over vregs", p.function.name));

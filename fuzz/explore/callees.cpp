@@ -91,6 +91,10 @@ void give_callees(duel::Case& c, std::uint64_t seed) {
   }
   const auto is_fine = [&](const ir::Function& f) { return ir::check(f, *c.target, 1).empty(); };
   if (!is_fine(given.program) || !std::ranges::all_of(given.callees, is_fine)) return;
+  // No clobber stands in an architectural register of the caller.
+  std::vector<oracles::FunctionOfFile> file = {{&given.program, nullptr, c.target}};
+  for (const ir::Function& f : given.callees) file.push_back({&f, nullptr, c.target});
+  if (!oracles::lists_what_callees_may_write(file)) return;
   const auto fit = [&](const ir::Function& f) {
     const ir::PerFile<int> bound = generate::demand_bound(f, *c.target);
     for (std::size_t k = 0; k < bound.size(); ++k)

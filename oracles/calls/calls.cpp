@@ -1,4 +1,4 @@
-// Sets of units and of shared bytes over the call graph, and their liveness behind calls. See calls.h.
+// Sets of units and of shared bytes over the call graph, and what of them each caller needs. See calls.h.
 
 #include "oracles/calls/calls.h"
 
@@ -11,14 +11,16 @@
 #include <fmt/format.h>
 
 #include "ir/cfg.h"
+#include "oracles/before.h"
+#include "oracles/calls/survival.h"
 #include "oracles/collector.h"
-#include "oracles/pair/id_index.h"
 #include "oracles/pair/preserved.h"
-#include "oracles/pair/raise.h"
 
 namespace regduel::oracles {
 namespace {
 
+using calls::Effect;
+using calls::Survival;
 using ir::Function;
 using ir::Inst;
 using ir::Op;
@@ -27,7 +29,7 @@ using ir::Role;
 
 constexpr std::size_t kUnits = std::size_t{ir::kNumFiles} * ir::kMaxUnits;
 using Units = std::bitset<kUnits>;
-using Bytes = std::set<std::uint64_t>;  // of shared memory, by words of four
+using Bytes = std::set<std::uint64_t>;  // of shared memory
 
 std::size_t unit_of(ir::RegFile file, int u) {
   return ir::index(file) * static_cast<std::size_t>(ir::kMaxUnits) + static_cast<std::size_t>(u);
@@ -35,60 +37,74 @@ std::size_t unit_of(ir::RegFile file, int u) {
 void each_unit(ir::PReg r, const auto& action) {
   for (int u = r.begin(); u < std::min<int>(r.end(), ir::kMaxUnits); ++u) action(unit_of(r.file, u));
 }
-std::string name_of_unit(const Function& f, std::size_t unit) {
-  const auto file = ir::kAllFiles[unit / ir::kMaxUnits];
-  return ir::to_string(f, {file, 1, static_cast<std::uint16_t>(unit % ir::kMaxUnits)});
+ir::PReg unit_at(std::size_t unit) {
+  return {ir::kAllFiles[unit / ir::kMaxUnits], 1, static_cast<std::uint16_t>(unit % ir::kMaxUnits)};
 }
 
-// action(word) for each word of a slot in shared memory.
-void each_word(const Function& f, const Operand& op, const auto& action) {
-  if (!op.is_slot() || op.slot().index() >= f.slots.size()) return;
-  const ir::Slot& slot = f.slots[op.slot().index()];
+// action(byte) for each byte of shared memory that a spill or a refill moves.
+void each_shared_byte(const Function& f, const Inst& i, const auto& action) {
+  const auto ops = f.operands_of(i);
+  if (ops.size() < 2 || !ops[0].is_preg() || !ops[1].is_slot() || ops[1].slot().index() >= f.slots.size()) return;
+  const ir::Slot& slot = f.slots[ops[1].slot().index()];
   if (slot.space != ir::MemSpace::Shared) return;
-  for (std::uint64_t at = slot.offset / 4; at * 4 < std::uint64_t{slot.offset} + slot.size; ++at) action(at);
+  const ir::FileBytes moved = Function::file_bytes(ops[0]);
+  const std::uint64_t begin = std::uint64_t{slot.offset} + ops[1].slot_offset();
+  for (std::uint32_t k = 0; k < moved.end - moved.begin; ++k) action(begin + k);
+}
+
+Units architectural_units(const Function& f) {
+  Units units;
+  for (const ir::VReg& v : f.vregs)
+    if (v.is_architectural() && v.fixed.is_valid()) each_unit(v.fixed, [&](std::size_t u) { units.set(u); });
+  return units;
 }
 
 // What one function writes, with all that its calls come to.
 struct Effects {
-  Units units;
+  Units units, meant;
   Bytes shared;
 
   // True if it grew.
   bool add(const Effects& callee, const Units& preserved) {
-    const Units more = callee.units & ~preserved & ~units;
+    const Units more = callee.units & ~preserved & ~units, more_meant = callee.meant & ~preserved & ~meant;
     const std::size_t old = shared.size();
     units |= more;
+    meant |= more_meant;
     shared.insert(callee.shared.begin(), callee.shared.end());
-    return more.any() || shared.size() != old;
+    return more.any() || more_meant.any() || shared.size() != old;
   }
 };
+
+constexpr int kMostFindings = 8;  // in one function: each takes several analyses
 
 // One function with its allocation, prepared.
 class Body {
  public:
   explicit Body(const FunctionOfFile& f)
-      : before_(*f.before), given_(*f.after), limits_(ir::Limits::of(*f.target)),
-        raised_(raise(*f.before, *f.after, *f.target, limits_)), after_(raised_ ? raised_->program : *f.after), cfg_(given_),
-        ids_(before_) {
-    for (const ir::PReg r : preserved_units(before_, *f.target)) each_unit(r, [&](std::size_t u) { preserved.set(u); });
-    for (const ir::VReg& v : before_.vregs)
-      if (v.is_architectural() && v.fixed.is_valid()) each_unit(v.fixed, [&](std::size_t u) { architectural_.set(u); });
+      : of(*f.before, *f.after, *f.target, ir::Limits::of(*f.target)), architectural(architectural_units(of.before)),
+        cfg_(of.given) {
+    for (const ir::PReg r : of.prepared.preserved()) each_unit(r, [&](std::size_t u) { preserved.set(u); });
+    needed = preserved;
+    for (std::size_t b = 0; b < of.given.blocks.size(); ++b) {
+      for (const Inst& i : of.given.insts_of(ir::BlockId(b)))
+        for (const Operand& op : of.given.operands_of(i))
+          if (op.is_preg() && op.reads()) each_unit(op.preg(), [&](std::size_t u) { needed.set(u); });
+      for (const Inst& i : of.after.insts_of(ir::BlockId(b)))
+        if (i.op == Op::Refill) each_shared_byte(of.after, i, [&](std::uint64_t byte) { needed_shared.insert(byte); });
+    }
   }
 
-  [[nodiscard]] Effects own_effects(const ir::Target& target) const {
+  [[nodiscard]] Effects own_effects() const {
     Effects own;
-    for (std::size_t b = 0; b < given_.blocks.size(); ++b) {
+    for (std::size_t b = 0; b < of.given.blocks.size(); ++b) {
       if (!cfg_.is_reachable(ir::BlockId(b))) continue;
-      for (const Inst& i : given_.insts_of(ir::BlockId(b)))
-        for (const Operand& op : given_.operands_of(i))
-          if (op.is_preg() && (op.writes() || op.role == Role::Clobber))
-            each_unit(op.preg(), [&](std::size_t u) { own.units.set(u); });
-      for (const Inst& i : after_.insts_of(ir::BlockId(b)))
-        if (i.op == Op::Spill)
-          for (const Operand& op : after_.operands_of(i)) each_word(after_, op, [&](std::uint64_t w) { own.shared.insert(w); });
+      for (const Inst& i : of.given.insts_of(ir::BlockId(b))) own.units |= written(of.given, i);
+      for (const Inst& i : of.after.insts_of(ir::BlockId(b)))
+        if (i.op == Op::Spill) each_shared_byte(of.after, i, [&](std::uint64_t byte) { own.shared.insert(byte); });
     }
-    own.units &= ~(preserved | architectural_);
-    const ir::Abi& abi = target.abi(before_.abi);
+    own.meant = own.units & architectural;
+    own.units &= ~(preserved | architectural);
+    const ir::Abi& abi = of.target.abi(of.before.abi);
     Units kept;
     for (const ir::PReg r : abi.callee_saved) each_unit(r, [&](std::size_t u) { kept.set(u); });
     for (const ir::PReg r : abi.clobbered)
@@ -100,96 +116,43 @@ class Body {
 
   // action(instruction after, name of the callee) for each call in a reachable block.
   void each_call(const auto& action) const {
-    for (std::size_t b = 0; b < given_.blocks.size(); ++b) {
+    for (std::size_t b = 0; b < of.given.blocks.size(); ++b) {
       if (!cfg_.is_reachable(ir::BlockId(b))) continue;
-      for (const Inst& i : given_.insts_of(ir::BlockId(b))) {
-        const std::uint32_t at = i.op == Op::Call ? ids_.find(i.id) : IdIndex::kNone;
-        if (at == IdIndex::kNone || before_.insts[at].op != Op::Call) continue;
-        if (const std::string_view callee = callee_name(before_, before_.insts[at]); !callee.empty()) action(i, callee);
+      for (const Inst& i : of.given.insts_of(ir::BlockId(b))) {
+        const std::uint32_t at = i.op == Op::Call ? of.prepared.ids().find(i.id) : IdIndex::kNone;
+        if (at == IdIndex::kNone || of.before.insts[at].op != Op::Call) continue;
+        if (const std::string_view callee = callee_name(of.before, of.before.insts[at]); !callee.empty()) action(i, callee);
       }
     }
   }
 
-  // What the call lists: its defs and its clobbers.
-  [[nodiscard]] Units listed(const Inst& call) const {
-    Units units = architectural_;
-    for (const Operand& op : given_.operands_of(call))
+  // Appends what a call of a function with these effects does beyond its list, where the caller may need it.
+  void append(const Inst& call, const Effects& callee, std::vector<Effect>& effects) const {
+    const Units unlisted = needed & ~written(of.given, call);
+    const Units lost = (callee.units | (callee.meant & ~architectural)) & unlisted;
+    const Units changed = callee.meant & architectural & unlisted & ~lost;
+    for (std::size_t u = 0; u < kUnits && (lost | changed).any(); ++u)
+      if (lost[u] || changed[u])
+        effects.push_back(
+            {.call = call.id, .kind = lost[u] ? Effect::Kind::Unit : Effect::Kind::Architectural, .unit = unit_at(u)});
+    for (const std::uint64_t byte : needed_shared)
+      if (callee.shared.contains(byte)) effects.push_back({.call = call.id, .kind = Effect::Kind::SharedByte, .byte = byte});
+  }
+
+  Case of;
+  Units preserved, architectural;
+  Units needed;         // read somewhere, or preserved
+  Bytes needed_shared;  // refilled somewhere
+
+ private:
+  static Units written(const Function& f, const Inst& i) {
+    Units units;
+    for (const Operand& op : f.operands_of(i))
       if (op.is_preg() && (op.writes() || op.role == Role::Clobber)) each_unit(op.preg(), [&](std::size_t u) { units.set(u); });
     return units;
   }
 
-  // The units that are read behind the call before they are written.
-  [[nodiscard]] Units live_behind(ir::InstId call) const {
-    return flow<Units>(given_, call, [&](const Inst& i, Units& live) {
-      const auto ops = given_.operands_of(i);
-      const bool is_guarded = ir::is_guarded(ops);
-      for (const Operand& op : ops)
-        if (op.is_preg() && !is_guarded && op.part.is_whole() && (op.role == Role::Def || op.role == Role::Clobber))
-          each_unit(op.preg(), [&](std::size_t u) { live.reset(u); });
-      for (const Operand& op : ops)
-        if (op.is_preg() && op.reads()) each_unit(op.preg(), [&](std::size_t u) { live.set(u); });
-      if (i.op == Op::Ret) live |= preserved;
-    });
-  }
-  [[nodiscard]] Bytes live_shared_behind(ir::InstId call) const {
-    return flow<Bytes>(after_, call, [&](const Inst& i, Bytes& live) {
-      if (i.op != Op::Spill && i.op != Op::Refill) return;
-      const auto ops = after_.operands_of(i);
-      if (i.op == Op::Refill) {
-        for (const Operand& op : ops) each_word(after_, op, [&](std::uint64_t w) { live.insert(w); });
-      } else if (ops.size() >= 2 && ops[1].is_slot() && ops[0].is_preg() && !ir::is_guarded(ops) &&
-                 ops[1].slot().index() < after_.slots.size()) {
-        const ir::FileBytes bytes = Function::file_bytes(ops[0]);
-        const ir::Slot& slot = after_.slots[ops[1].slot().index()];
-        const std::uint64_t begin = std::uint64_t{slot.offset} + ops[1].slot_offset(), end = begin + (bytes.end - bytes.begin);
-        if (slot.space == ir::MemSpace::Shared)
-          for (std::uint64_t w = (begin + 3) / 4; (w + 1) * 4 <= end; ++w) live.erase(w);
-      }
-    });
-  }
-
-  [[nodiscard]] const Function& given() const { return given_; }
-
-  Units preserved;
-
- private:
-  // Backwards to the point behind the call; step(instruction, set) from behind an instruction to before it.
-  template <class Set>
-  [[nodiscard]] Set flow(const Function& f, ir::InstId call, const auto& step) const {
-    std::vector<Set> at_begin(f.blocks.size());
-    const auto at_end = [&](std::size_t b) {
-      Set live;
-      for (const ir::BlockId s : f.successors(ir::BlockId(b))) unite(live, at_begin[s.index()]);
-      return live;
-    };
-    for (bool grew = true; grew;) {
-      grew = false;
-      for (std::size_t b = f.blocks.size(); b-- > 0;) {
-        Set live = at_end(b);
-        const auto insts = f.insts_of(ir::BlockId(b));
-        for (std::size_t k = insts.size(); k-- > 0;) step(insts[k], live);
-        if (live != at_begin[b]) at_begin[b] = std::move(live), grew = true;
-      }
-    }
-    for (std::size_t b = 0; b < f.blocks.size(); ++b) {
-      Set live = at_end(b);
-      const auto insts = f.insts_of(ir::BlockId(b));
-      for (std::size_t k = insts.size(); k-- > 0; step(insts[k], live))
-        if (insts[k].id == call) return live;
-    }
-    return {};
-  }
-  static void unite(Units& into, const Units& from) { into |= from; }
-  static void unite(Bytes& into, const Bytes& from) { into.insert(from.begin(), from.end()); }
-
-  const Function& before_;
-  const Function& given_;
-  ir::Limits limits_;
-  std::shared_ptr<const Raised> raised_;
-  const Function& after_;  // without lowered spill code
   ir::Cfg cfg_;
-  IdIndex ids_;
-  Units architectural_;
 };
 
 class File {
@@ -205,7 +168,7 @@ class File {
     }
     for (const std::string_view name : twice) index_.erase(name);
     for (std::size_t k = 0; k < file.size(); ++k)
-      if (bodies_[k]) effects_[k] = bodies_[k]->own_effects(*file[k].target);
+      if (bodies_[k]) effects_[k] = bodies_[k]->own_effects();
     for (bool grew = true; grew;) {
       grew = false;
       for (std::size_t k = 0; k < file.size(); ++k)
@@ -216,29 +179,23 @@ class File {
 
   [[nodiscard]] JudgeResult judge(std::size_t k) const {
     if (!bodies_[k]) return without_verdict(kCalls, Verdict::Skipped, "there is no allocation");
-    Collector out(kCalls);
-    const Body& body = *bodies_[k];
+    std::vector<Effect> effects;
+    std::map<std::uint32_t, std::size_t> callee_of;  // by id of the call
     each_call(k, [&](const Inst& call, std::size_t callee) {
-      const Effects& effects = effects_[callee];
-      const std::string& name = file_[callee].before->name;
-      if (Units lost = effects.units & ~body.listed(call); lost.any()) {
-        lost &= body.live_behind(call.id);
-        for (std::size_t u = 0; u < kUnits && lost.any(); ++u) {
-          if (!lost[u]) continue;
-          out.add("callee-clobber", call.id, -1,
-                  fmt::format("@{} writes {}, which is read behind this call and not among its clobbers", name,
-                              name_of_unit(body.given(), u)));
-          break;
-        }
-      }
-      if (effects.shared.empty()) return;
-      for (const std::uint64_t word : body.live_shared_behind(call.id)) {
-        if (!effects.shared.contains(word)) continue;
-        out.add("shared-slot", call.id, -1,
-                fmt::format("@{} stores to byte {} of shared memory, where a value is kept across this call", name, word * 4));
-        break;
-      }
+      bodies_[k]->append(call, effects_[callee], effects);
+      callee_of.emplace(call.id.value, callee);
     });
+    Collector out(kCalls);
+    Survival survival(bodies_[k]->of);
+    for (int found = 0; found < kMostFindings && !effects.empty(); ++found) {
+      const Survival::Answer all = survival.under(effects);
+      if (!all.unreadable.empty()) return without_verdict(kCalls, Verdict::Skipped, all.unreadable);
+      if (!all.doubt.empty() && out.empty()) return without_verdict(kCalls, Verdict::Inconclusive, all.doubt);
+      if (!all.reader.is_valid()) break;
+      const Effect first = guilty(survival, effects);
+      report(first, file_[callee_of.at(first.call.value)].before->name, all.reader, bodies_[k]->of, out);
+      std::erase_if(effects, [&](const Effect& e) { return e.call == first.call && category_of(e) == category_of(first); });
+    }
     return out.finish();
   }
 
@@ -248,6 +205,34 @@ class File {
     bodies_[k]->each_call([&](const Inst& i, std::string_view callee) {
       if (const auto found = index_.find(callee); found != index_.end()) action(i, found->second);
     });
+  }
+
+  // The last of the fewest first effects under which somebody finds something else. Requires: under all of them somebody does.
+  static Effect guilty(Survival& survival, std::span<const Effect> effects) {
+    std::size_t good = 0, bad = effects.size();
+    while (bad - good > 1) {
+      const std::size_t middle = good + (bad - good) / 2;
+      (survival.under(effects.first(middle)).reader.is_valid() ? bad : good) = middle;
+    }
+    return effects[bad - 1];
+  }
+  static std::string_view category_of(const Effect& e) {
+    return e.kind == Effect::Kind::SharedByte ? "shared-slot" : "callee-clobber";
+  }
+  static void report(const Effect& e, const std::string& callee, ir::InstId reader, const Case& of, Collector& out) {
+    const auto message = [&] {
+      switch (e.kind) {
+        case Effect::Kind::SharedByte:
+          return fmt::format("@{} stores to byte {} of shared memory, where a value is kept across this call", callee, e.byte);
+        case Effect::Kind::Architectural:
+          return fmt::format("@{} writes {}, and what the register held before this call is read behind it", callee,
+                             ir::to_string(of.given, e.unit));
+        case Effect::Kind::Unit: break;
+      }
+      return fmt::format("@{} writes {}, which is read behind this call and not among its clobbers", callee,
+                         ir::to_string(of.given, e.unit));
+    };
+    out.add(category_of(e), e.call, -1, message(), reader);
   }
 
   std::span<const FunctionOfFile> file_;
@@ -281,15 +266,19 @@ std::vector<ir::PReg> may_write(const Function& before, const ir::Target& target
   for (const ir::VReg& v : before.vregs) has[ir::index(v.file())] = true;
   for (const Operand& op : before.operands)
     if (op.role == Role::Clobber) has[ir::index(op.preg().file)] = true;
-  Units kept;
+  Units kept, meant;
   for (const ir::PReg r : preserved_units(before, target)) each_unit(r, [&](std::size_t u) { kept.set(u); });
   for (const ir::PReg r : target.abi(before.abi).clobbered) each_unit(r, [&](std::size_t u) { kept.reset(u); });
-  for (const ir::VReg& v : before.vregs)
-    if (v.is_architectural() && v.fixed.is_valid()) each_unit(v.fixed, [&](std::size_t u) { kept.set(u); });
+  kept |= architectural_units(before);
+  for (const Operand& op : before.operands)
+    if (op.is_vreg() && op.writes())
+      if (const ir::VReg& v = before.vreg(before.root(op.vreg())); v.is_architectural())
+        each_unit(v.fixed, [&](std::size_t u) { meant.set(u); });
   std::vector<ir::PReg> units;
   for (const ir::RegFile file : ir::kAllFiles)
     for (int u = 0; has[ir::index(file)] && u < target.units[ir::index(file)]; ++u)
-      if (!kept[unit_of(file, u)] && !target.is_reserved(file, u)) units.push_back({file, 1, static_cast<std::uint16_t>(u)});
+      if (meant[unit_of(file, u)] || (!kept[unit_of(file, u)] && !target.is_reserved(file, u)))
+        units.push_back({file, 1, static_cast<std::uint16_t>(u)});
   return units;
 }
 
@@ -302,8 +291,6 @@ bool lists_what_callees_may_write(std::span<const FunctionOfFile> file) {
       const auto callee = i.op == Op::Call ? written.find(callee_name(*f.before, i)) : written.end();
       if (callee == written.end()) return true;
       Units lacking = callee->second;
-      for (const ir::VReg& v : f.before->vregs)
-        if (v.is_architectural() && v.fixed.is_valid()) each_unit(v.fixed, [&](std::size_t u) { lacking.reset(u); });
       for (const Operand& op : f.before->operands_of(i)) {
         const ir::PReg r = op.role == Role::Clobber ? op.preg() : op.is_vreg() && op.writes() ? f.before->fixed_of(op) : ir::PReg();
         if (r.is_valid()) each_unit(r, [&](std::size_t u) { lacking.reset(u); });

@@ -155,24 +155,150 @@ TEST_F(Calls, WhatACalleePreservesComesBack) {
   EXPECT_THAT(judged({keeps, restores}), ElementsAre());
 }
 
+// The only function of a name, with B0 as architectural register or without any.
+testing::Programs with_b0(const std::string& head, bool is_architectural, const std::string& body) {
+  return function(head, std::string(is_architectural ? "  vreg %0 B b32 fixed B0 architectural\n" : "  vreg %0 B b32\n") +
+                            "  vreg %1 B b32\n  block b0\n" + body);
+}
+constexpr const char* kWritesB0 = R"(
+    #0 %0 = a  | B0 = a
+    #1 use %0  | use B0
+    #2 ret
+)";
+
 // An architectural register is one for caller and callee, and what the callee does with it is meant.
-TEST_F(Calls, AnArchitecturalRegisterMayChange) {
-  const auto with_architectural = [](const std::string& head, const std::string& rest) {
-    return function(head, R"(
-  vreg %0 B b32 fixed B0 architectural
-  block b0
-)" + rest);
-  };
-  const testing::Programs reads = with_architectural("k kernel", R"(
+TEST_F(Calls, AnArchitecturalRegisterOfBothMayChange) {
+  const testing::Programs reads = with_b0("k kernel", true, R"(
     #0 call "g" clobbers R20:R21 | call "g" clobbers R20:R21
     #1 use %0                    | use B0
     #2 exit
-)"),
-                          writes = with_architectural("g device", R"(
-    #0 %0 = a                    | B0 = a
+)");
+  EXPECT_THAT(judged({reads, with_b0("g device", true, kWritesB0)}), ElementsAre());
+  const testing::Programs middle = function("g device", R"(
+  block b0
+    #0 call "h" clobbers R20:R21 | call "h" clobbers R20:R21
     #1 ret
 )");
-  EXPECT_THAT(judged({reads, writes}), ElementsAre());
+  EXPECT_THAT(judged({reads, middle, with_b0("h device", true, kWritesB0)}), ElementsAre());
+}
+TEST_F(Calls, AnArchitecturalRegisterOfOneIsAnyRegisterToTheOther) {
+  const std::string keeps = R"(
+    #0 %0 = b                    | B0 = b
+    #1 call "g" clobbers R20:R21 | call "g" clobbers R20:R21
+    #2 use %0                    | use B0
+    #3 exit
+)";
+  for (const bool of_caller : {false, true})
+    for (const bool of_callee : {false, true}) {
+      const auto found = judged({with_b0("k kernel", of_caller, keeps), with_b0("g device", of_callee, kWritesB0)});
+      EXPECT_EQ(found.empty(), of_caller && of_callee) << of_caller << of_callee;
+      if (!found.empty()) EXPECT_THAT(found, ElementsAre("callee-clobber"));
+    }
+}
+// The callee writes it as one of its own, and a function that it calls writes it as an architectural one.
+TEST_F(Calls, AUnitMayBeMeantAndLost) {
+  const testing::Programs reads = with_b0("k kernel", true, R"(
+    #0 call "g" clobbers R20:R21 | call "g" clobbers R20:R21
+    #1 use %0                    | use B0
+    #2 exit
+)");
+  const std::string calls = R"(
+    #0 call "h" clobbers R20:R21 | call "h" clobbers R20:R21
+    #1 %0 = c                    | B0 = c
+    #2 use %0                    | use B0
+    #3 ret
+)";
+  EXPECT_THAT(judged({reads, with_b0("g device", false, calls), with_b0("h device", true, kWritesB0)}),
+              ElementsAre("callee-clobber"));
+}
+// The program copies what the register held before the call.
+TEST_F(Calls, AnArchitecturalRegisterIsNotCopiedAfterItHasChanged) {
+  const std::string early = R"(
+    #0 %1 = copy %0              | B1 = copy B0
+    #1 call "g" clobbers R20:R21 | call "g" clobbers R20:R21
+    #2 use %1                    | use B1
+    #3 exit
+)";
+  const std::string late = R"(
+    #0 %1 = copy %0              | copy !deleted
+    #1 call "g" clobbers R20:R21 | call "g" clobbers R20:R21
+    +9                           | B1 = copy B0
+    #2 use %1                    | use B1
+    #3 exit
+)";
+  const testing::Programs writes = with_b0("g device", true, kWritesB0);
+  EXPECT_THAT(judged({with_b0("k kernel", true, early), writes}), ElementsAre());
+  EXPECT_THAT(judged({with_b0("k kernel", true, late), writes}), ElementsAre("callee-clobber"));
+  EXPECT_THAT(message, HasSubstr("what the register held before"));
+  EXPECT_THAT(judged({with_b0("k kernel", true, late), callee("B2")}), ElementsAre());
+}
+
+// What the program before leaves undefined, and junk that is moved and not read, need no register.
+TEST_F(Calls, WhatIsUndefinedNeedNotSurvive) {
+  const auto reads = [](const std::string& body) {
+    return function("k kernel", "  vreg %0 B b32\n  vreg %1 P pred\n  block b0\n" + body);
+  };
+  EXPECT_THAT(judged({reads(R"(
+    #1 call "g" clobbers R20:R21    | call "g" clobbers R20:R21
+    #2 use %0                       | use B0
+    #3 exit
+)"),
+                      callee("B0")}),
+              ElementsAre());
+  EXPECT_THAT(judged({reads(R"(
+    #0 %0 = a                       | B0 = a
+    #1 call "g" clobbers R20:R21    | call "g" clobbers R20:R21
+    +9                              | B1 = copy B0
+    #3 exit
+)"),
+                      callee("B0")}),
+              ElementsAre());
+  const std::string one_way = R"(
+    #0 %1 = a                       | P0 = a
+    #1 cbra %1 -> b1, b2            | cbra P0 -> b1, b2
+  block b1
+    #2 %0 = a                       | B0 = a
+    #3 bra -> b2
+  block b2
+    #4 call "g" clobbers R20:R21    | call "g" clobbers R20:R21
+    #5 use %0                       | use B0
+    #6 exit
+)";
+  EXPECT_THAT(judged({reads(one_way), callee("B0")}), ElementsAre("callee-clobber"));
+}
+
+// A guarded call destroys nothing where it does not happen.
+TEST_F(Calls, AGuardedCallIsOneSideOfItsGuard) {
+  const auto reads = [](const std::string& sense) {
+    return function("k kernel", R"(
+  vreg %0 B b32
+  vreg %1 P pred
+  block b0
+    #0 %0, %1 = a                    | B0, P0 = a
+    #1 @%1 call "g" clobbers R20:R21 | @P0 call "g" clobbers R20:R21
+    #2 @)" + sense + "%1 use %0 | @" +
+                                    sense + R"(P0 use B0
+    #3 exit
+)");
+  };
+  EXPECT_THAT(judged({reads("!"), callee("B0")}), ElementsAre());
+  EXPECT_THAT(judged({reads(""), callee("B0")}), ElementsAre("callee-clobber"));
+}
+
+// Each call of a function is told by itself, and a register that was lost before stays lost.
+TEST_F(Calls, EachCallHasItsFinding) {
+  const testing::Programs twice = function("k kernel", R"(
+  vreg %0..%1 B b32
+  block b0
+    #0 %0 = a                       | B0 = a
+    #1 call "g" clobbers R20:R21    | call "g" clobbers R20:R21
+    #2 use %0                       | use B0
+    #3 %1 = a                       | B0 = a
+    #4 call "g" clobbers R20:R21    | call "g" clobbers R20:R21
+    #5 use %1                       | use B0
+    #6 exit
+)");
+  EXPECT_THAT(judged({twice, callee("B0")}), ElementsAre("callee-clobber", "callee-clobber"));
 }
 
 // A callee of `abi seed` writes registers that a caller of `abi cuda` owes its own caller.
@@ -223,7 +349,7 @@ TEST_F(Calls, SharedSlotsOfCallerAndCalleeAreInOnePlace) {
 }
 
 TEST_F(Calls, ASharedSlotIsLiveBehindTheCallUntilItIsWritten) {
-  const auto keeps = [](const std::string& spill) {
+  const auto keeps = [](const std::string& spill, const std::string& used) {
     return function("k kernel", R"(
   frame local 0 shared 16
   vreg %0..%1 R b32
@@ -237,7 +363,7 @@ TEST_F(Calls, ASharedSlotIsLiveBehindTheCallUntilItIsWritten) {
   block b1
 )" + spill + R"(
     +11                           | R2 = refill slot 0
-    #4 use %1                     | use R2
+    #4 use )" + used + R"(        | use R2
     #5 exit
 )");
   };
@@ -251,8 +377,38 @@ TEST_F(Calls, ASharedSlotIsLiveBehindTheCallUntilItIsWritten) {
     #1 use %0 | use R0
     #2 ret
 )");
-  EXPECT_THAT(judged({keeps(""), stores}), ElementsAre("shared-slot"));
-  EXPECT_THAT(judged({keeps("    +10 | spill R1, slot 0"), stores}), ElementsAre());
+  EXPECT_THAT(judged({keeps("", "%0"), stores}), ElementsAre("shared-slot"));
+  EXPECT_THAT(judged({keeps("    +10 | spill R1, slot 0", "%1"), stores}), ElementsAre());
+}
+
+// By byte: what stands beside the bytes of the other, what is never stored, and what is never refilled is nobody's.
+TEST_F(Calls, SharedSlotsMeetInBytes) {
+  const auto in_shared = [](const std::string& head, const std::string& slot, const std::string& at, bool is_callee) {
+    return function(
+        head,
+        "  frame local 0 shared 16\n  vreg %0 R b16\n  slot 0 shared " + slot + R"(
+  block b0
+    #0 %0 = a                               | R0 = a
+    +9                                      | spill R0.lo, slot 0+)" +
+            at + (is_callee ? "\n    #1 nop | nop" : "\n    #1 call \"g\" clobbers R0, R20:R21 | call \"g\" clobbers R0, R20:R21") +
+            R"(
+    +10                                     | R0.lo = refill slot 0+)" +
+            at + R"(
+    #2 use %0                               | use R0
+    #3 )" + (is_callee ? "ret\n" : "exit\n"));
+  };
+  const auto file = [&](const std::string& of_caller, const std::string& at, const std::string& of_callee,
+                        const std::string& there) {
+    return judged({in_shared("k kernel", of_caller, at, false), in_shared("g device", of_callee, there, true)});
+  };
+  const std::string low = "size 2 align 2 offset 0", high = "size 2 align 2 offset 2", both = "size 4 align 4 offset 0";
+  EXPECT_THAT(file(low, "0", high, "0"), ElementsAre());
+  EXPECT_THAT(file(high, "0", high, "0"), ElementsAre("shared-slot"));
+  EXPECT_THAT(message, HasSubstr("byte 2 of"));
+  EXPECT_THAT(file(both, "0", high, "0"), ElementsAre());
+  EXPECT_THAT(file(both, "2", high, "0"), ElementsAre("shared-slot"));
+  EXPECT_THAT(file(high, "0", both, "0"), ElementsAre());
+  EXPECT_THAT(file(high, "0", both, "2"), ElementsAre("shared-slot"));
 }
 
 // A register operand without a fixed register: the call goes through it, and its name is that of a prototype.
@@ -308,19 +464,21 @@ TEST(CallLists, HaveWhatACalleeMayWriteByItsDeclarations) {
   EXPECT_THAT(written("  vreg %0 R b32 fixed R0 architectural\n  block b0\n    #0 ret\n"), Not(Contains(r0)));
 }
 
-// The callee finds there what it is meant to find.
-TEST(CallLists, NeedNoArchitecturalRegister) {
+// No clobber may stand in an architectural register of the caller, so a callee that may write it needs to know of it.
+TEST(CallLists, LackArchitecturalRegistersOfTheCallerAlone) {
   const ir::Target* const target = ir::find_target("sm_90");
-  const ir::Function g = device("g", "  block b0\n    #0 ret\n");
+  const std::string head = "  vreg %0 R b32 fixed R0 architectural\n", ret = "  block b0\n    #0 ret\n";
   std::string all_but_r0;
-  for (const ir::PReg r : may_write(g, *target))
+  for (const ir::PReg r : may_write(device("g", ret), *target))
     if (r.first != 0) all_but_r0 += fmt::format("{}R{}", all_but_r0.empty() ? "" : ", ", r.first);
-  const std::string body = "  block b0\n    #0 call \"g\" clobbers " + all_but_r0 + "\n    #1 ret\n";
-  for (const bool is_architectural : {false, true}) {
-    const ir::Function k = device("k", (is_architectural ? "  vreg %0 R b32 fixed R0 architectural\n" : "") + body);
-    EXPECT_EQ(lists_what_callees_may_write(std::vector<FunctionOfFile>{{&k, nullptr, target}, {&g, nullptr, target}}),
-              is_architectural);
-  }
+  const ir::Function k = device("k", head + "  block b0\n    #0 call \"g\" clobbers " + all_but_r0 + "\n    #1 ret\n");
+  const auto is_whole = [&](const std::string& body) {
+    const ir::Function g = device("g", body);
+    return lists_what_callees_may_write(std::vector<FunctionOfFile>{{&k, nullptr, target}, {&g, nullptr, target}});
+  };
+  EXPECT_FALSE(is_whole(ret));
+  EXPECT_TRUE(is_whole(head + ret));
+  EXPECT_FALSE(is_whole(head + "  block b0\n    #0 %0 = a\n    #1 ret\n")) << "which the call does not define";
 }
 
 TEST(CallsInside, AreThoseOfFunctionsOfTheFile) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "generate/program_facts.h"
 #include "ir/cfg.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
@@ -130,7 +131,9 @@ std::optional<PairVerdicts> judged(const DrawnSubject& s, ir::Function before, i
   return v;
 }
 
+// What the program leaves undefined on some path need not be kept, so every read of it has to be defined.
 std::optional<Kept> pick_kept(const DrawnSubject& s, Random& random, const auto& suits) {
+  if (!generate::undefined_reads(s.c.program, 1).empty()) return std::nullopt;
   std::vector<Kept> kept = kept_across_calls(s, EditProgram(s.after));
   std::erase_if(kept, [&](const Kept& k) { return !suits(k); });
   return pick(kept, random);
