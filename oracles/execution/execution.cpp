@@ -19,9 +19,10 @@
 //                             were put is a value that stands for eight bit values, so packs can be copied and spilled like any
 //                             register, and nested.
 //   a guard                   if it is undefined before, the instruction may or may not happen: no operand is compared, and its defs
-//                             are undefined. The guard of an inserted instruction is the content of its register.
+//                             are undefined. What one side alone executes after allocation, an inserted instruction or a copy, goes
+//                             by the content of the guard's register, as the hardware does.
 // An undefined byte is still one value in its place, and stays that value when a copy, a pack or an unpack moves it, so guards by
-// it agree. It gets a number of its own at its first move, or when an inserted instruction goes by it. Early-clobber defs destroy
+// it agree. It gets a number of its own at its first move, or when an instruction goes by it. Early-clobber defs destroy
 // before uses are read, clobbers after; fixed and tied operands are read where the hardware reads them (plan.cpp). In a device
 // function the callee-saved registers hold entry values that every ret compares.
 //
@@ -371,8 +372,8 @@ class Machine {
   enum class Happens { Yes, No, Perhaps };
   [[nodiscard]] Happens guard_of(const Step& s) {
     if (!s.has_guard) return Happens::Yes;
-    const Value v = s.is_inserted ? named(s.guard_before) : values_[s.guard_before];
-    if (!is_defined(v) && !s.is_inserted) return Happens::Perhaps;
+    const Value v = s.is_after ? named(s.guard_before) : values_[s.guard_before];
+    if (!is_defined(v) && !s.is_after) return Happens::Perhaps;
     return is_true(negated(v, s.is_guard_negated_before)) ? Happens::Yes : Happens::No;
   }
   void write(std::uint32_t at, Value value, InstId computed_by, Happens happens, InstId by) {

@@ -361,7 +361,7 @@ class Planner {
       plan_.has_guards = s.has_guard = true;
       s.is_guard_negated_before = op.is_negated();
       s.guard_before = at.begin;
-      s.is_inserted = i.is_inserted();
+      s.is_after = !is_before;
     }
   }
 

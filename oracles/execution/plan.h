@@ -64,7 +64,7 @@ struct Step {
   bool reads_memory : 1 = false, writes_memory : 1 = false;
   bool is_ret : 1 = false;
   bool may_be_repeated : 1 = false;  // by a remat, whose undefined operands may be others
-  bool is_inserted : 1 = false;      // its guard says what the register holds, whatever that is
+  bool is_after : 1 = false;         // of the side after alone: it goes by what its guard's register holds, whatever that is
 };
 static_assert(sizeof(Step) == 40);
 

@@ -73,5 +73,29 @@ TEST(Execution, WhatMayHaveHappenedKeepsTheBitsThatAgree) {
   expect_fail(kPerhaps, "+27 P3 = bit_refill R0, 0", "+27 P3 = copy P0\n    +28 @P2 P3 = copy P1", kUndefined, 5);
 }
 
+// %2 has no definition, and P0 was never written. Still P0 holds something, the same for the copy and for the store: %1 is %0 in
+// either case, because the copy of the program before changes nothing.
+const Pair kGuardedTwice = {side_by_side(R"(
+  vreg %0..%1 R b32
+  vreg %2 P pred
+  block b0
+    #0 %0 = a           | R0 = a
+    +20                 | spill R0, slot 0
+    #1 %1 = copy %0     | copy !deleted
+    #2 @%2 %1 = copy %0 | @P0 R1 = copy R0
+    +21                 | @P0 spill R1, slot 0
+    +22                 | R2 = refill slot 0
+    #3 st %1, %0 !write | st R2, R0 !write
+    #4 exit
+)")};
+
+TEST(Execution, ACopyGoesByWhatTheRegisterOfItsUndefinedGuardHolds) {
+  expect_pass(kGuardedTwice);
+  expect_fail(kGuardedTwice, "+21 @P0", "+21 @!P0", kUndefined, 3);
+  expect_fail(kGuardedTwice, "+21 @P0", "+21 @P1", kUndefined, 3);
+  expect_fail(kGuardedTwice, "+21 @P0", "+19 P0 = copy P1\n    +21 @P0", kUndefined, 3);
+  expect_fail(kGuardedTwice, "#2 @P0 R1 = copy R0", "#2 @P0 R1 = copy R0\n    +19 R1 = copy R5", kUndefined, 3);
+}
+
 }  // namespace
 }  // namespace regduel::oracles

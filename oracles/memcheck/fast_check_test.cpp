@@ -117,7 +117,7 @@ std::set<std::size_t> wrong(const Case& c, const MemcheckDetails& answer) {
 
 TEST(FastCheck, TheDeepCheckOfWhatItSuspectsIsThatOfEverything) {
   int same = 0, different = 0, doubtful = 0, doubtful_but_same = 0, same_but_for_old_code = 0, right_where_guards_are_one_value = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
     Random random(seed);
     const std::string text = testing::random_program(random, {.has_guards = seed % 3 == 0});
     const ir::Function before = parse_function(text);

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "oracles/memcheck/undefined_guards.h"
+
 namespace regduel::oracles {
 
 std::optional<std::size_t> guard_operand(const ir::Function& f, const ir::Inst& i) {
@@ -115,6 +117,11 @@ class Idleness {
   std::set<std::pair<std::uint32_t, std::uint32_t>> asked_;  // instruction and vreg: a def of a copy or a phi
 };
 
+void sort(std::vector<ir::InstId>& ids) {
+  std::ranges::sort(ids);
+  ids.erase(std::ranges::unique(ids).begin(), ids.end());
+}
+
 }  // namespace
 
 bool is_idle_copy(const Before& before, std::uint32_t old, const ir::Function& after, const ir::Inst& now) {
@@ -140,7 +147,12 @@ MemcheckPart::MemcheckPart(const Before& before) : defs_(before.program()) {
   make_graph(before);
   find_doubtful();
   // Which guards are doubtful shows in a graph that trusts them all, and of those it must conclude nothing. What an undefined guard
-  // leaves undefined may be another guard.
+  // leaves undefined may be another guard, so the sets of a graph may show more of them than the flow of predicates does.
+  if (!doubtful_.empty()) {
+    const std::vector<ir::InstId> by_flow = always_under_undefined_guards(before.program(), before.cfg());
+    undefined_.insert(undefined_.end(), by_flow.begin(), by_flow.end());
+    sort(undefined_);
+  }
   for (std::size_t known = ~std::size_t{0}; !doubtful_.empty() && known != undefined_.size();) {
     known = undefined_.size();
     make_graph(before);
@@ -158,7 +170,6 @@ void MemcheckPart::make_graph(const Before& before) {
 void MemcheckPart::find_doubtful() {
   if (!graph_->has_gates()) return;
   doubtful_.clear();
-  undefined_.clear();
   const ir::Function& before = graph_->program();
   const auto is_undefined = [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)); };
   const auto is_defined = [&](std::uint32_t e) { return !is_undefined(e); };
@@ -171,7 +182,8 @@ void MemcheckPart::find_doubtful() {
     doubtful_.push_back(before.insts[i].id);
     if (!sets_.any_of(definitions, has_defined, is_defined)) undefined_.push_back(before.insts[i].id);
   }
-  for (auto* list : {&doubtful_, &undefined_}) std::sort(list->begin(), list->end());
+  sort(doubtful_);
+  sort(undefined_);
 }
 
 }  // namespace regduel::oracles

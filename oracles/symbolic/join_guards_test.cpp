@@ -390,5 +390,67 @@ TEST(SymbolicJoinTest, TheOrderOfGuardsDoesNotMatter) {
   EXPECT_EQ(judge(with(p, "    +22 spill R0.b3, slot 0 + 3\n", "")).verdict, Verdict::Fail);
 }
 
+// Two bits of a pack, each written under the other one's guard or an own one: a join meets bit with bit, whatever their guards are.
+TEST(SymbolicJoinTest, BitsOfAPackThatWereWrittenUnderDifferentGuards) {
+  const Pair p = {side_by_side(R"(
+  vreg %0..%2 P pred
+  block b0
+    #0 %0 = p            | P2 = p
+    +20                  | R8{inout} = bit_spill P2, 0
+    #1 %1 = q            | P1 = q
+    +21                  | R8{inout} = bit_spill P1, 1
+    #2 %2 = r            | P5 = r
+    #3 bra -> b1
+  block b1
+    +22                  | P2 = bit_refill R8, 0
+    #4 @%0 %1 = a        | @P2 P0 = a
+    +23                  | @P2 R8{inout} = bit_spill P0, 1
+    +24                  | P0 = bit_refill R8, 1
+    #5 cbra %1 -> b2, b3 | cbra P0 -> b2, b3
+  block b2
+    #6 @%2 %0 = b        | @P5 P0 = b
+    +25                  | @P5 R8{inout} = bit_spill P0, 0
+    #7 bra -> b3
+  block b3
+    +26                  | P2 = bit_refill R8, 0
+    #8 cbra %0 -> b1, b4 | cbra P2 -> b1, b4
+  block b4
+    #9 exit
+)")};
+  expect_pass(p);
+  for (const auto& [right, wrong] :
+       {std::pair("+23 @P2", "+23 @P5"), std::pair("+23 @P2", "+23 @!P2"), std::pair("bit_spill P0, 1", "bit_spill P0, 0"),
+        std::pair("+25 @P5", "+25 @P2"), std::pair("+24 P0 = bit_refill R8, 1", "+24 P0 = bit_refill R8, 0"),
+        std::pair("+26 P2 = bit_refill R8, 0", "+26 P2 = bit_refill R8, 1")})
+    EXPECT_EQ(judge(with(p, right, wrong)).verdict, Verdict::Fail) << wrong;
+}
+
+// One arm writes the bit under a guard that is always undefined: there, nothing is asked for.
+TEST(SymbolicJoinTest, ABitOfAPackUnderAnUndefinedGuardOnOneArm) {
+  const Pair p = {side_by_side(R"(
+  vreg %0..%2 P pred
+  block b0
+    #0 %0 = p            | P3 = p
+    #1 cbra %0 -> b1, b2 | cbra P3 -> b1, b2
+  block b1
+    #2 @%1 %2 = a        | @P1 P2 = a
+    +20                  | @P1 R8{inout} = bit_spill P2, 2
+    #3 bra -> b3
+  block b2
+    #4 @%0 %2 = b        | @P3 P0 = b
+    +21                  | @P3 R8{inout} = bit_spill P0, 2
+    #5 bra -> b3
+  block b3
+    +22                  | P0 = bit_refill R8, 2
+    #6 @%2 st !write     | @P0 st !write
+    #7 exit
+)")};
+  expect_pass(p);
+  for (const auto& [right, wrong] :
+       {std::pair("+21 @P3", "+21 @!P3"), std::pair("+21 @P3", "+21 @P1"), std::pair("bit_spill P0, 2", "bit_spill P0, 1"),
+        std::pair("+22 P0 = bit_refill R8, 2", "+22 P0 = bit_refill R8, 1")})
+    EXPECT_EQ(judge(with(p, right, wrong)).verdict, Verdict::Fail) << wrong;
+}
+
 }  // namespace
 }  // namespace regduel::oracles

@@ -100,8 +100,9 @@ Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
   if (values_.is_unsatisfiable(a)) return a;
   if (values_.is_unsatisfiable(b)) return b;
   if (const Value v = known(a, b); v != kBottom) return v;
-  const Token* const chosen = chosen_token(a, b);
-  const Value token = chosen != nullptr ? kBottom : token_of_gates(a, b, mode);
+  const bool is_by_bits = has_packs(a, b);
+  const Token* const chosen = is_by_bits ? nullptr : chosen_token(a, b);
+  const Value token = is_by_bits || chosen != nullptr ? kBottom : token_of_gates(a, b, mode);
   const Value v = chosen != nullptr  ? by_outcome(*chosen, a, b, mode, are_words)
                   : token != kBottom ? of_gates(token, a, b, mode, are_words)
                   : are_words        ? of_words(a, b, mode)
@@ -115,6 +116,10 @@ void Meet::number_tokens(Value a, Value b, Mode mode) {
   if (!values_.is_gated(a) || !values_.is_gated(b) || is_same(a, b)) return;
   if (m.kind == ValueKind::Word) {
     for (std::uint32_t i = 0; i < 4; ++i) number_tokens(values_.byte(a, i), values_.byte(b, i), mode);
+    return;
+  }
+  if (has_packs(a, b)) {
+    for (std::uint32_t k = 0; k < 8; ++k) number_tokens(values_.bit(a, k), values_.bit(b, k), mode);
     return;
   }
   if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate) return;
@@ -239,7 +244,7 @@ Value Meet::of_words(Value a, Value b, Mode mode) {
 }
 
 Value Meet::of_bytes(Value a, Value b, Mode mode) {
-  if (values_.has_packs(a) || values_.has_packs(b)) {
+  if (has_packs(a, b)) {
     std::array<Value, 8> bits{};
     for (std::uint32_t k = 0; k < 8; ++k) {
       const Value on_left = values_.bit(a, k), on_right = values_.bit(b, k);
@@ -288,8 +293,8 @@ Meet::Pieces Meet::pieces_of(Value a, Value b, ValueKind kind) const {
 
 bool Meet::is_unknown_byte(Value a, Value b) {
   const Pieces p = pieces_of(a, b, ValueKind::Byte);
-  return chosen_token(a, b) == nullptr && token_of_gates(a, b, Mode::Number) == kBottom && !values_.has_packs(a) &&
-         !values_.has_packs(b) && !is_same(a, b) && known(a, b) == kBottom && (!p.are_one || known(p.a, p.b) == kBottom);
+  return !has_packs(a, b) && chosen_token(a, b) == nullptr && token_of_gates(a, b, Mode::Number) == kBottom && !is_same(a, b) &&
+         known(a, b) == kBottom && (!p.are_one || known(p.a, p.b) == kBottom);
 }
 
 // Numbering this byte splits its word on the left.

@@ -16,6 +16,8 @@
 //   - The first pair (a, b) that asks for a number keeps a, if a is itself the number of a pair of this block from an earlier
 //     visit. This renames numbers one to one, so (1) and (2) stay true, and a state that has not changed keeps its numbers.
 //   - A pair that only locations hold is Bottom (Mode::Find): no name can ask for it.
+//   - A byte of a pack meets bit by bit, as names do, whatever its gates: each bit may have been written under another guard, so that
+//     the outermost gates of two such bytes may belong to different bits.
 //   - A pair of gates is a gate between the meets of their choices, by the meet of their tokens. So a choice outlives a join as
 //     long as its predicate does, and keeps its number. On each side the new gate is the gate of that side, so (1) and (2) hold. If
 //     only one value is a gate, or the two go by different tokens, a few tokens of the join are tried: t on the left, u on the right,
@@ -118,6 +120,7 @@ class Meet {
   static constexpr int kMostGatesOfChoice = 256;  // that are looked at for their tokens
   void set_number(const Token& t);
   [[nodiscard]] Value of_new(Value a, Value b, Mode mode, bool are_words);
+  [[nodiscard]] bool has_packs(Value a, Value b) const { return values_.has_packs(a) || values_.has_packs(b); }
   [[nodiscard]] Value of_any(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Mode mode_of_part(Value x, Value y, Mode mode) const;
   // The token by which the two meet as gates; Bottom where they do not.
