@@ -386,7 +386,7 @@ class Lowerer {
   }
   std::uint16_t part_of(const Item& item) { return item.has_parts ? part(item.bytes) : std::uint16_t{0}; }
 
-  // A parallel copy: its pairs of whole registers first, as far as no item stands in two of them.
+  // A parallel copy: its pairs of whole registers first, as far as no item stands in two of them, which the others are beside.
   void copy_pairs(const ir::Inst& inst, const Shape& shape, CodeInst& out) {
     const auto ops = f_.operands_of(inst);
     const std::size_t n = static_cast<std::size_t>(
@@ -394,10 +394,12 @@ class Lowerer {
     for (std::size_t p = 0; p < n; ++p) {
       const auto d = static_cast<std::size_t>(shape.item_of[p]), s = static_cast<std::size_t>(shape.item_of[n + p]);
       const Item &def = shape.items[d], &use = shape.items[s];
-      if (d == s || items_[d].is_listed || items_[s].is_listed || def.partial || def.early || use.at_writes) continue;
-      if (def.architectural || use.architectural || def.file != use.file || !f_.is_whole(ops[n + p]) ||
-          items_[d].temp == items_[s].temp)
+      if (d == s || items_[d].is_listed || def.partial || def.early || use.at_writes) continue;
+      if (def.architectural || use.architectural || def.file != use.file || !f_.is_whole(ops[n + p])) continue;
+      if (items_[s].is_listed || items_[d].temp == items_[s].temp) {
+        code_.further_pairs.push_back({out.source, items_[d].temp, items_[s].temp});
         continue;
+      }
       add_ref(shape, d);
       add_ref(shape, s);
       ++out.copy_pairs;
