@@ -77,6 +77,20 @@ block b0
 #6 st %3 !write
 #7 exit
 )";
+  // A copy of a value to itself beside them changes nothing.
+  EXPECT_THAT(exactly(R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+block b0
+#0 %0 = ld !read
+#1 %1 = ld !read
+#2 %0, %2 = copy %0, %1
+#3 st %0, %2 !write
+#4 exit
+)",
+                      255)
+                  ->notes,
+              ElementsAre("file R: 2 registers, the fewest without splitting"));
   for (const std::string& body : {twice, equal}) {
     const auto a = exactly(body, 255);
     ASSERT_TRUE(a.has_value()) << a.error().message;
