@@ -68,6 +68,20 @@ block b0
             "weighted spill bytes: 8, the least by point");
 }
 
+// %1 is in R0 behind the clobbers, and holds what %0 does. Nothing is proved.
+TEST(ByPoint, ACopyMayCarryAValuePastItsClobbers) {
+  EXPECT_THAT(note(R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = op
+#1 %1 = copy %0 clobbers R0:R23
+#2 op %0
+#3 exit
+)",
+                   1),
+              ::testing::HasSubstr("the least by point are between 0 and 8"));
+}
+
 // Stored before the loop and refilled behind it, however often the loop runs.
 TEST(ByPoint, RefillsBehindALoop) {
   EXPECT_EQ(note(R"(vreg %0 R b32

@@ -278,6 +278,18 @@ class Builder {
     return false;
   }
 
+  // A copy that cannot vanish, for its clobbers, and makes a twin of what lives on.
+  [[nodiscard]] bool carries(std::uint32_t i) const {
+    const CodeInst& inst = code_.insts[i];
+    const auto refs = code_.refs_of(inst);
+    for (std::size_t k = 0; k < refs.size(); ++k) {
+      const TempId from = (refs[k].flags & kWrites) != 0 ? code_.source_of(inst, k) : kNoTemp;
+      const std::uint32_t held = from == kNoTemp ? kNoIndex : held_by(from);
+      if (held != kNoIndex && std::ranges::any_of(now_[held].temps, [&](TempId t) { return is_live_after(i, t); })) return true;
+    }
+    return false;
+  }
+
   void instruction(std::uint32_t i) {
     const CodeInst& inst = code_.insts[i];
     if (inst.kind == CodeKind::Deleted || inst.num_refs == 0) {
@@ -286,8 +298,8 @@ class Builder {
     }
     if (const std::uint32_t again = repeatable(p_, inst); again != kNoSource) return repeat(i, again);
     if (is_relabelling(inst)) return relabel(i);
-    // Such a copy may vanish, which the model does not have.
-    if (names_twice(inst)) m_.is_bounded = false;
+    // Such a copy may vanish, or carry what it reads past its clobbers, which the model does not have.
+    if (names_twice(inst) || carries(i)) m_.is_bounded = false;
     point(i, inst.kind == CodeKind::Move);
   }
 
