@@ -268,10 +268,11 @@ class Builder {
     return writes;
   }
 
-  // A copy of the program in which one value stands twice.
+  // A copy of the program in which one value stands twice, and no parts: allocations of the class do not delete copies of parts.
   [[nodiscard]] bool names_twice(const CodeInst& inst) const {
     if (inst.kind != CodeKind::Original || !f_.insts[inst.source].is_copy()) return false;
     const auto ops = f_.operands_of(f_.insts[inst.source]);
+    if (std::ranges::any_of(ops, [&](const ir::Operand& op) { return op.is_vreg() && !f_.is_whole(op); })) return false;
     for (std::size_t k = 0; k < ops.size(); ++k)
       for (std::size_t m = k + 1; m < ops.size(); ++m)
         if (ops[k].is_vreg() && ops[m].is_vreg() && f_.root(ops[k].vreg()) == f_.root(ops[m].vreg())) return true;

@@ -77,6 +77,18 @@ block b0
 #6 st %3 !write
 #7 exit
 )";
+  // A tie makes no new contents.
+  EXPECT_THAT(exactly(R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = ld !read
+#1 %1{tied 1} = copy %0
+#2 st %0, %1 !write
+#3 exit
+)",
+                      255)
+                  ->notes,
+              ElementsAre("file R: 1 registers, the fewest without splitting"));
   // A copy of a value to itself beside them changes nothing.
   EXPECT_THAT(exactly(R"(vreg %0 R b32
 vreg %1 R b32

@@ -394,7 +394,7 @@ class Lowerer {
     for (std::size_t p = 0; p < n; ++p) {
       const auto d = static_cast<std::size_t>(shape.item_of[p]), s = static_cast<std::size_t>(shape.item_of[n + p]);
       const Item &def = shape.items[d], &use = shape.items[s];
-      if (d == s || items_[d].is_listed || def.partial || def.early || use.at_writes) continue;
+      if (items_[d].is_listed || def.partial || def.early || (use.at_writes && d != s)) continue;
       if (def.architectural || use.architectural || def.file != use.file || !f_.is_whole(ops[n + p])) continue;
       if (items_[s].is_listed || items_[d].temp == items_[s].temp) {
         code_.further_pairs.push_back({out.source, items_[d].temp, items_[s].temp});
