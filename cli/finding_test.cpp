@@ -29,8 +29,10 @@ TEST(FailureShown, AProofIsBeatenByTheOneThatIsAskedAbout) {
   const duel::Entered entered(prover);
   const duel::Case input = *duel::parse_case("rir 1\nfunc @f kernel target sm_90 threads 32\n  block b0\n    #0 exit\n");
   for (const char* with : {"briggs", ""}) {
-    const fuzz::Failure failure =
-        failure_shown({.file = "a.rir", .signature = "proof/beats-registers@function", .with = with}, input);
+    FailureQuery query;
+    query.signature = "proof/beats-registers@function";
+    query.with = with;
+    const fuzz::Failure failure = failure_shown(query, input);
     EXPECT_THAT(failure.allocator, ::testing::AnyOf("briggs", "fatpoint"));
     EXPECT_TRUE(fuzz::reproduces(input, failure));
   }

@@ -82,6 +82,26 @@ block b0
               ::testing::HasSubstr("the least by point are between 0 and 8"));
 }
 
+// A copy of a value to itself does nothing, under a guard either.
+TEST(ByPoint, AGuardedCopyToItselfNeedsNoRegister) {
+  EXPECT_EQ(note(R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 P pred
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 %2 = ld 2
+#3 %3 = setp %1
+#4 @%3 %0 = copy %0
+#5 st %1, %2 !write
+#6 st %0 !write
+#7 exit
+)",
+                 2),
+            "weighted spill bytes: 8, the least by point");
+}
+
 // Stored before the loop and refilled behind it, however often the loop runs.
 TEST(ByPoint, RefillsBehindALoop) {
   EXPECT_EQ(note(R"(vreg %0 R b32

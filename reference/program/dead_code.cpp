@@ -14,6 +14,12 @@ namespace {
 std::vector<std::uint8_t> read_in_the_end(const Code& code) {
   std::vector<std::uint8_t> is_read(code.temps.size(), 0);
   std::vector<std::pair<TempId, TempId>> copies;  // into, from
+  // Else it is the guard.
+  const auto is_source = [&](const CodeInst& inst, TempId t) {
+    for (std::size_t k = 0; k < inst.num_refs; ++k)
+      if ((code.refs_of(inst)[k].flags & kWrites) != 0 && code.source_of(inst, k) == t) return true;
+    return false;
+  };
   for (const CodeInst& inst : code.insts) {
     const auto refs = code.refs_of(inst);
     bool is_copy = inst.kind == CodeKind::Original || inst.kind == CodeKind::Move;
@@ -23,6 +29,8 @@ std::vector<std::uint8_t> read_in_the_end(const Code& code) {
     for (std::size_t k = 0; k < refs.size(); ++k) {
       if (is_copy && (refs[k].flags & kWrites) != 0) copies.emplace_back(refs[k].temp, code.source_of(inst, k));
       if (!is_copy && (refs[k].flags & kReads) != 0) is_read[refs[k].temp] = 1;
+      if (is_copy && k >= 2u * inst.copy_pairs && (refs[k].flags & (kReads | kWrites)) == kReads && !is_source(inst, refs[k].temp))
+        is_read[refs[k].temp] = 1;
     }
   }
   Grouped<TempId> sources;
@@ -71,9 +79,9 @@ std::vector<std::uint8_t> drop_dead_code(const Problem& problem, Code& code) {
   for (const CodeInst& inst : code.insts)
     for (std::uint32_t r = inst.first_ref; r < inst.first_ref + inst.num_refs; ++r)
       if (only_keeps(problem, code, inst, code.refs[r])) code.refs[r].flags &= static_cast<std::uint8_t>(~kReads);
-  const std::vector<std::uint8_t> is_read = read_in_the_end(code);
   for (bool found = true; found;) {
     found = false;
+    const std::vector<std::uint8_t> is_read = read_in_the_end(code);
     Liveness liveness(code);
     std::vector<std::uint32_t> now;
     for (std::uint32_t b = 0; b < code.blocks.size(); ++b)

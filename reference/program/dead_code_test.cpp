@@ -51,6 +51,21 @@ block b1
               ElementsAre(1, 3));
 }
 
+// What reads %1 beside them is dead itself.
+TEST(DeadCode, CopiesOfWhatDeadCodeReads) {
+  EXPECT_THAT(dead_in(R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = op
+#1 %1 = op %0 !remat
+#2 bra -> b1
+block b1
+#3 %0, %1 = copy %0, %1
+#4 bra -> b1
+)"),
+              ElementsAre(1, 3));
+}
+
 // The copy into %1 is read in the loop alone, by a guarded def of which no instruction reads anything.
 TEST(DeadCode, AGuardedDefKeepsNothingThatIsDeadAfterIt) {
   EXPECT_THAT(dead_in(R"(vreg %0 R b32
