@@ -34,7 +34,13 @@ std::string program_in_head(const std::string& path) {
 fuzz::Failure failure_shown(const FailureQuery& q, const duel::Case& input) {
   std::vector<const ir::Allocator*> duelists;
   if (!q.with.empty()) duelists.push_back(&q.allocators.named(q.with));
+  // What beats a proof does so where the prover is there.
+  if (const auto provers = fuzz::provers_beaten({q.with, q.signature}); !provers.empty()) {
+    if (q.with.empty()) duelists.assign(duel::all_duelists().begin(), duel::all_duelists().end());
+    duelists.insert(duelists.end(), provers.begin(), provers.end());
+  }
   std::vector<fuzz::Failure> all = fuzz::failures_of(input, duelists, q.metamorphic);
+  if (!q.with.empty()) std::erase_if(all, [&](const fuzz::Failure& f) { return f.allocator != duelists[0]->name(); });
   if (!q.signature.empty()) std::erase_if(all, [&](const fuzz::Failure& f) { return f.signature != q.signature; });
   if (const std::string program = program_in_head(q.file); all.empty() && q.with.empty() && !program.empty())
     throw BadInput(

@@ -35,6 +35,24 @@ std::string many_live(int values) {
   return vregs + "block b0\n" + defs + uses + "#" + std::to_string(2 * values) + " exit\n";
 }
 
+// 64 accumulators and a load with 64 registers. One by one, the parts of the accumulators took 51 slots.
+TEST(Cicc, AnAccumulatorGoesToMemoryAsOne) {
+  constexpr int kAccumulators = 64;
+  std::string text, init, phis, adds, stores;
+  for (int v = 0; v <= 3 * kAccumulators; ++v) text += fmt::format("vreg %{} R b32\n", v);
+  for (int v = 0; v < kAccumulators; ++v) {
+    const int phi = v + kAccumulators, next = phi + kAccumulators;
+    init += fmt::format("#{} %{} = ld !read\n", v, v);
+    phis += fmt::format("#{} %{} = phi b0:%{}, b1:%{}\n", 100 + v, phi, v, next);
+    adds += fmt::format("#{} %{} = fma %{}, %192\n", 200 + v, next, phi);
+    stores += fmt::format("#{} st %{} !write\n", 400 + v, next);
+  }
+  text += "vreg %193 P pred\nblock b0 depth 0\n" + init + "#90 bra -> b1\nblock b1 depth 1\n" + phis + "#199 %192 = ld !read\n" +
+          adds + "#300 %193 = setp %192\n#301 cbra %193 -> b1, b2\nblock b2 depth 0\n" + stores + "#500 exit\n";
+  const ir::Allocation a = by_cicc(text, kAccumulators);
+  EXPECT_LE(a.program.local_frame, 16u) << ir::print(a.program);
+}
+
 TEST(Cicc, TakesKRegistersAtMost) {
   EXPECT_EQ(by_cicc(many_live(20), 255).claims.spill_store_bytes, 0);
   EXPECT_EQ(std::ranges::find(make_cicc()->knobs(), "cicc-registers", &ir::KnobInfo::name)->default_value, "15");

@@ -176,35 +176,30 @@ class Rounds {
       const bool fits_as_far_as_known = may_fit(graph, available);
       if (coalesces && (fits_as_far_as_known || k == limit)) coalesced(careful_, true);
       const FileGraph& careful = coalesces ? careful_ : graph;
-      if (how.tiers) {
-        if (coloured_in_tiers(careful, available, callee_saved, file)) return true;
-        progress_ = choose_spills(careful, colouring_, available, problem_, code_,
-                                  {rules_.rematerialise, !is_over_pressure(careful, available)}, next, fuel_) ||
+      const auto spills = [&](const FileGraph& without_colour) {
+        progress_ = choose_spills(without_colour, colouring_, available, problem_, code_,
+                                  {rules_.rematerialise, !is_over_pressure(without_colour, available)}, next, fuel_) ||
                     progress_;
         return false;
-      }
+      };
+      // What copies join goes to memory as one, if that costs less: then no copy between the parts is left.
+      const auto coloured_or_spilled = [&](bool may_join, auto&& colours) {
+        if (colours(careful)) return true;
+        if (!may_join) return spills(careful);
+        const Colouring of_careful = std::move(colouring_);
+        if (!is_bold_final) coalesced(bold_, false);
+        if (colours(bold_)) return true;
+        if (cost_of_failed(bold_, colouring_) < cost_of_failed(careful, of_careful)) return spills(bold_);
+        colouring_ = of_careful;
+        return spills(careful);
+      };
+      if (how.tiers)
+        return coloured_or_spilled(coalesces,
+                                   [&](const FileGraph& g) { return coloured_in_tiers(g, available, callee_saved, file); });
       if (fits_as_far_as_known && coloured(careful, Optimism::SmallestLast)) return true;
-      if (k == limit) {
-        // Something has to be spilled, so the candidates for it are to come up last.
-        if (coloured(careful, Optimism::CheapestFirst)) return true;
-        if (tries_bold) {
-          // What copies join goes to memory as one, if that costs less: then no copy between the parts is left.
-          const Colouring of_careful = std::move(colouring_);
-          if (!is_bold_final) coalesced(bold_, false);
-          if (coloured(bold_, Optimism::CheapestFirst)) return true;
-          if (cost_of_failed(bold_, colouring_) < cost_of_failed(careful, of_careful)) {
-            progress_ = choose_spills(bold_, colouring_, available, problem_, code_,
-                                      {rules_.rematerialise, !is_over_pressure(bold_, available)}, next, fuel_) ||
-                        progress_;
-            return false;
-          }
-          colouring_ = of_careful;
-        }
-        progress_ = choose_spills(careful, colouring_, available, problem_, code_,
-                                  {rules_.rematerialise, !is_over_pressure(careful, available)}, next, fuel_) ||
-                    progress_;
-        return false;
-      }
+      // Something has to be spilled, so the candidates for it are to come up last.
+      if (k == limit)
+        return coloured_or_spilled(tries_bold, [&](const FileGraph& g) { return coloured(g, Optimism::CheapestFirst); });
       // Small steps at first, smaller ones where an attempt is cheap.
       k = std::min(limit, k + (std::size_t{1} << std::min(attempt / (is_small ? 2 : 1), 6)));
     }

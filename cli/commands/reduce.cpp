@@ -97,7 +97,7 @@ Question question(const Options& o, const duel::Case& input) {
   const std::string_view asked = chosen.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
   return {[chosen](const duel::Case& c) { return fuzz::reproduces(c, chosen); },
           fmt::format("{}: {}", chosen.allocator, chosen.signature),
-          fmt::format("regduel duel FILE {}{}", asked, fuzz::replay_arguments(input, {chosen.allocator})), chosen};
+          fmt::format("regduel duel FILE {}{}", asked, fuzz::replay_arguments(input, fuzz::players_of(chosen))), chosen};
 }
 
 int reduce_command(const Options& o) {

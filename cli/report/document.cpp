@@ -353,7 +353,7 @@ class DocumentBuilder {
                       {"first_seen", f.first_seen},
                       {"last_seen", f.last_seen},
                       {"version", f.version},
-                      {"arguments", fuzz::replay_arguments(input, {f.allocator})},
+                      {"arguments", fuzz::replay_arguments(input, fuzz::players_of({f.allocator, f.signature}))},
                       {"program", duel::print_case(input)},
                       {"detail", -1}});
     }

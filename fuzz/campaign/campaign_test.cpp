@@ -23,6 +23,7 @@
 #include "duel/allocators.h"
 #include "duel/case_file.h"
 #include "fuzz/campaign/event_log.h"
+#include "fuzz/campaign/reproducer.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/campaign/testing.h"
 #include "ir/prover.h"
@@ -112,6 +113,7 @@ TEST_F(CampaignTest, FindsAndReducesWhatBeatsAProof) {
   EXPECT_EQ(r.found[0].failure.allocator, "briggs");
   EXPECT_EQ(r.found[0].failure.signature, "proof/beats-registers@function");
   EXPECT_LE(r.found[0].instructions, 2u);
+  EXPECT_THAT(players_of(r.found[0].failure), ::testing::Contains("proves-too-much"));
   EXPECT_TRUE(reproduces(played(r.found[0].path), r.found[0].failure));
 }
 

@@ -69,15 +69,13 @@ std::string replay_arguments(const duel::Case& input, const std::vector<std::str
   return out;
 }
 
-namespace {
-
-// A gap is between two; a cliff is of one.
 std::vector<std::string> players_of(const Failure& failure) {
   const std::optional<Gap> gap = is_gap(failure) ? gap_of(failure) : std::nullopt;
-  return gap && !gap->is_cliff() ? std::vector{gap->worse, gap->better} : std::vector{failure.allocator};
+  if (gap && !gap->is_cliff()) return {gap->worse, gap->better};
+  std::vector<std::string> players = {failure.allocator};
+  for (const ir::Allocator* prover : provers_beaten(failure)) players.emplace_back(prover->name());
+  return players;
 }
-
-}  // namespace
 
 std::string answer_path(const std::string& path) {
   return (path.ends_with(".rir") ? path.substr(0, path.size() - 4) : path) + ".after.rir";

@@ -9,6 +9,9 @@
 
 namespace regduel::fuzz {
 
+// The allocators without which the failure does not show: both of a gap, and whose proofs are beaten.
+[[nodiscard]] std::vector<std::string> players_of(const Failure& failure);
+
 // The arguments that make `regduel duel FILE` repeat this case with these allocators, as a shell wants them.
 [[nodiscard]] std::string replay_arguments(const duel::Case& input, const std::vector<std::string>& allocators);
 

@@ -42,6 +42,16 @@ bool ends_the_process(const Failure& f) {
 
 bool is_hang(const Failure& f) { return f.signature.starts_with("harness/hang@") || f.signature == "harness/broken-hang"; }
 
+std::vector<const ir::Allocator*> provers_beaten(const Failure& failure) {
+  for (const auto kind : {ir::Bound::Kind::Registers, ir::Bound::Kind::SpillBytes, ir::Bound::Kind::SpillBytesByPoint}) {
+    if (!failure.signature.starts_with(fmt::format("proof/{}@", oracles::beaten(kind)))) continue;
+    std::vector<const ir::Allocator*> provers = duel::provers(kind);
+    std::erase_if(provers, [&](const ir::Allocator* a) { return a->name() == failure.allocator; });
+    return provers;
+  }
+  return {};
+}
+
 bool reproduces(const duel::Case& input, const Failure& failure, ir::Fuel* fuel) {
   const ir::Allocator* const allocator = duel::find_allocator(failure.allocator);
   if (allocator == nullptr) return false;
@@ -62,11 +72,7 @@ bool reproduces(const duel::Case& input, const Failure& failure, ir::Fuel* fuel)
   if (failure.signature.starts_with("disagreement/completeness-vs-success"))
     for (const ir::Allocator* other : duel::all_duelists())
       if (other != allocator) asked.push_back(other);
-  // A proof is beaten only where some prover is there.
-  for (const auto kind : {ir::Bound::Kind::Registers, ir::Bound::Kind::SpillBytes, ir::Bound::Kind::SpillBytesByPoint})
-    if (failure.signature.starts_with(fmt::format("proof/{}@", oracles::beaten(kind))))
-      for (const ir::Allocator* prover : duel::provers(kind))
-        if (prover != allocator) asked.push_back(prover);
+  for (const ir::Allocator* prover : provers_beaten(failure)) asked.push_back(prover);
   std::optional<duel::ShortTimeout> short_timeout;
   if (is_hang(failure)) short_timeout.emplace(kHangSeconds);
   const duel::Duel d =

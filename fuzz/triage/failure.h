@@ -25,6 +25,8 @@ struct Failure {
 [[nodiscard]] bool ends_the_process(const Failure& failure);
 // Whether to see it again takes seconds.
 [[nodiscard]] bool is_hang(const Failure& failure);
+// Those whose proofs such a failure beats, without which it does not show; none where no proof is beaten.
+[[nodiscard]] std::vector<const ir::Allocator*> provers_beaten(const Failure& failure);
 // Asks that judge alone where one judge is enough. Cost: one allocation (metamorphic: ten) and what the judge takes.
 [[nodiscard]] bool reproduces(const duel::Case& input, const Failure& failure, ir::Fuel* fuel = nullptr);
 // All failures of a case, in the order of the duelists and of their findings, each once.

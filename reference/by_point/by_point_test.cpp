@@ -46,6 +46,62 @@ block b0
             "weighted spill bytes: 8, the least by point");
 }
 
+// All of them are one content, so that one slot and one refill serve them.
+TEST(ByPoint, ACopyOfOneValueTwiceMakesNoContent) {
+  EXPECT_EQ(note(R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 R b32
+vreg %4 R b32
+block b0
+#0 %0 = ld 0 !read
+#1 %1, %2 = copy %0, %0
+#2 %3 = ld 1 !read
+#3 %4 = ld 2 !read
+#4 st %3, %4 !write
+#5 st %3, %4 !write
+#6 st %1, %2 !write
+#7 st %0 !write
+#8 exit
+)",
+                 2),
+            "weighted spill bytes: 8, the least by point");
+}
+
+// %1 is in R0 behind the clobbers, and holds what %0 does. Nothing is proved.
+TEST(ByPoint, ACopyMayCarryAValuePastItsClobbers) {
+  EXPECT_THAT(note(R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = op
+#1 %1 = copy %0 clobbers R0:R23
+#2 op %0
+#3 exit
+)",
+                   1),
+              ::testing::HasSubstr("the least by point are between 0 and 8"));
+}
+
+// A copy of a value to itself does nothing, under a guard either.
+TEST(ByPoint, AGuardedCopyToItselfNeedsNoRegister) {
+  EXPECT_EQ(note(R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 P pred
+block b0
+#0 %0 = ld 0
+#1 %1 = ld 1
+#2 %2 = ld 2
+#3 %3 = setp %1
+#4 @%3 %0 = copy %0
+#5 st %1, %2 !write
+#6 st %0 !write
+#7 exit
+)",
+                 2),
+            "weighted spill bytes: 8, the least by point");
+}
+
 // Stored before the loop and refilled behind it, however often the loop runs.
 TEST(ByPoint, RefillsBehindALoop) {
   EXPECT_EQ(note(R"(vreg %0 R b32

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check_macro.h"
+#include "base/planted.h"
 #include "reference/by_point/model.h"
 #include "reference/by_point/tenants.h"
 #include "reference/exact/cheapest_set.h"
@@ -24,7 +25,7 @@ Code lowered(const Problem& problem, Plan& plan) {
   for (std::size_t i = 0; i < code.insts.size(); ++i)
     if (is_dead[i] && code.insts[i].source != kNoSource) plan.is_left_out[code.insts[i].source] = 1;
   for (TempId v = 0; v < code.num_values; ++v)
-    if (problem.can_remat(v)) plan.locations[v] = Location::nowhere();
+    if (problem.can_remat(v) && !REGDUEL_PLANTED("exact-split-nothing-is-computed-again")) plan.locations[v] = Location::nowhere();
   code = lower(problem, plan);
   drop_dead_code(problem, code);
   return code;

@@ -61,11 +61,13 @@ class Repeated {
  private:
   void pass(const CodeInst& inst, std::vector<std::uint32_t>& now) const {
     const auto refs = code_.refs_of(inst);
-    std::vector<std::uint32_t> sources;
-    for (std::size_t k = 0; k < 2u * inst.copy_pairs; k += 2) sources.push_back(now[refs[k + 1].temp]);
-    for (std::size_t k = 0; k < refs.size(); ++k)
-      if (refs[k].flags & kWrites) now[refs[k].temp] = kNoSource;
-    for (std::size_t k = 0; k < 2u * inst.copy_pairs; k += 2) now[refs[k].temp] = sources[k / 2];
+    std::vector<std::pair<TempId, std::uint32_t>> written;
+    for (std::size_t k = 0; k < refs.size(); ++k) {
+      if (!(refs[k].flags & kWrites)) continue;
+      const TempId from = code_.source_of(inst, k);
+      written.emplace_back(refs[k].temp, from == kNoTemp ? kNoSource : now[from]);
+    }
+    for (const auto& [t, by] : written) now[t] = by;
     if (!refs.empty() && repeatable(problem_, inst) != kNoSource) now[refs[0].temp] = repeatable(problem_, inst);
   }
   const Problem& problem_;
@@ -254,18 +256,38 @@ class Builder {
   }
 
   [[nodiscard]] bool is_relabelling(const CodeInst& inst) const {
-    if (inst.copy_pairs == 0 || inst.num_refs != 2u * inst.copy_pairs) return false;
     if (inst.kind == CodeKind::Original && p_.shape(inst.source).has_clobbers()) return false;
-    return std::ranges::none_of(code_.refs_of(inst), [&](const Ref& r) { return is_outside(r.temp); });
+    const auto refs = code_.refs_of(inst);
+    bool writes = false;
+    for (std::size_t k = 0; k < refs.size(); ++k) {
+      if (is_outside(refs[k].temp)) return false;
+      if (!(refs[k].flags & kWrites)) continue;
+      writes = true;
+      if (code_.source_of(inst, k) == kNoTemp) return false;
+    }
+    return writes;
   }
 
-  // A copy of the program in which one value stands twice.
+  // A copy of the program in which one value stands twice, and no parts: allocations of the class do not delete copies of parts.
   [[nodiscard]] bool names_twice(const CodeInst& inst) const {
     if (inst.kind != CodeKind::Original || !f_.insts[inst.source].is_copy()) return false;
     const auto ops = f_.operands_of(f_.insts[inst.source]);
+    if (std::ranges::any_of(ops, [&](const ir::Operand& op) { return op.is_vreg() && !f_.is_whole(op); })) return false;
     for (std::size_t k = 0; k < ops.size(); ++k)
       for (std::size_t m = k + 1; m < ops.size(); ++m)
         if (ops[k].is_vreg() && ops[m].is_vreg() && f_.root(ops[k].vreg()) == f_.root(ops[m].vreg())) return true;
+    return false;
+  }
+
+  // A copy that cannot vanish, for its clobbers, and makes a twin of what lives on.
+  [[nodiscard]] bool carries(std::uint32_t i) const {
+    const CodeInst& inst = code_.insts[i];
+    const auto refs = code_.refs_of(inst);
+    for (std::size_t k = 0; k < refs.size(); ++k) {
+      const TempId from = (refs[k].flags & kWrites) != 0 ? code_.source_of(inst, k) : kNoTemp;
+      const std::uint32_t held = from == kNoTemp ? kNoIndex : held_by(from);
+      if (held != kNoIndex && std::ranges::any_of(now_[held].temps, [&](TempId t) { return is_live_after(i, t); })) return true;
+    }
     return false;
   }
 
@@ -277,8 +299,8 @@ class Builder {
     }
     if (const std::uint32_t again = repeatable(p_, inst); again != kNoSource) return repeat(i, again);
     if (is_relabelling(inst)) return relabel(i);
-    // Such a copy may vanish, which the model does not have.
-    if (names_twice(inst)) m_.is_bounded = false;
+    // Such a copy may vanish, or carry what it reads past its clobbers, which the model does not have.
+    if (names_twice(inst) || carries(i)) m_.is_bounded = false;
     point(i, inst.kind == CodeKind::Move);
   }
 
@@ -303,14 +325,14 @@ class Builder {
 
   void relabel(std::uint32_t i) {
     const auto refs = code_.refs_of(code_.insts[i]);
-    std::vector<std::uint32_t> from;
-    for (std::size_t k = 0; k < refs.size(); k += 2) from.push_back(held_by(refs[k + 1].temp));
-    for (std::size_t k = 0; k < refs.size(); k += 2) forget(refs[k].temp);
-    for (std::size_t k = 0; k < refs.size(); k += 2) {
-      const TempId t = refs[k].temp;
+    std::vector<std::pair<TempId, std::uint32_t>> written;
+    for (std::size_t k = 0; k < refs.size(); ++k)
+      if (refs[k].flags & kWrites) written.emplace_back(refs[k].temp, held_by(code_.source_of(code_.insts[i], k)));
+    for (const auto& [t, from] : written) forget(t);
+    for (const auto& [t, from] : written) {
       if (!is_live_after(i, t)) continue;
-      if (from[k / 2] != kNoIndex) {
-        now_[from[k / 2]].temps.push_back(t);
+      if (from != kNoIndex) {
+        now_[from].temps.push_back(t);
         continue;
       }
       now_.push_back({add_content(t, i), {t}, kNoElement});  // undefined

@@ -100,7 +100,7 @@ struct ByPointModel {
   std::size_t values = 0;     // temps that may live across instructions
   bool is_loose = false;      // contents overlap in a way that no allocation can follow; the set is a bound all the same
   bool is_bounded = true;     // false: the program has what the model does not have: moves from or to architectural
-                              // registers, a copy that names a value twice, or too much to know which contents are equal
+      // registers, a copy to another file that names a value twice, a copy with clobbers, or too much to know which contents are equal
 };
 
 }  // namespace regduel::reference

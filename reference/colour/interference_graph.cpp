@@ -165,15 +165,19 @@ class Builder {
       if (!(refs[k].flags & kWrites)) continue;
       const TempId d = refs[k].temp;
       const bool is_pair = k < 2u * inst.copy_pairs && k % 2 == 0;
-      const bool is_copy = is_pair || (contents_ && copies(inst) && inst.copy_pairs == 0);
+      const bool is_copy = is_pair || (contents_ && is_copied(inst, k));
       except_.clear();
       if (is_copy && edges_ == Edges::Necessary && !contents_->is_known()) continue;
       if (is_copy && contents_ && contents_->is_known()) except_same(i, d);
       else if (is_pair && in_step(d, refs[k + 1].temp)) except_.push_back(refs[k + 1].temp);
       interfere_with_live(d, except_, live);
       if (REGDUEL_PLANTED("briggs-two-defs-share")) continue;
-      for (std::size_t m = k + 1; m < refs.size(); ++m)
-        if (refs[m].flags & kWrites) interfere(d, refs[m].temp);
+      for (std::size_t m = k + 1; m < refs.size(); ++m) {
+        if (!(refs[m].flags & kWrites)) continue;
+        // Where all of the copy vanishes, defs of equal contents may be in one home; elsewhere no instruction writes it twice.
+        const bool may_vanish = is_copy && edges_ == Edges::Necessary && code_.source_of(inst, m) != kNoTemp;
+        if (!may_vanish || std::ranges::find(except_, refs[m].temp) == except_.end()) interfere(d, refs[m].temp);
+      }
     }
   }
   void uses(std::span<const Ref> refs) {
@@ -210,12 +214,14 @@ class Builder {
       if (!is_moves) first = i;
       else if (i + 1 != end_ && is_inserted(code_.insts[i + 1])) return;
       for (std::uint32_t k = first; k <= i; ++k)
-        for (const Ref& r : code_.refs_of(code_.insts[k]))
-          if ((r.flags & kWrites) && (is_moves || copies(code_.insts[k])))
-            contents_->for_each_same(r.temp, [&](TempId t) {
-              // A value that is computed again has contents and no node.
-              if (out_.node_of[t] != kNoNode) same_.push_back({is_moves ? i : k, r.temp, t});
-            });
+        for (std::size_t at = 0; const Ref& r : code_.refs_of(code_.insts[k])) {
+          const std::size_t ref = at++;
+          if (!(r.flags & kWrites) || (!is_moves && !is_copied(code_.insts[k], ref))) continue;
+          contents_->for_each_same(r.temp, [&](TempId t) {
+            // A value that is computed again has contents and no node.
+            if (out_.node_of[t] != kNoNode) same_.push_back({is_moves ? i : k, r.temp, t});
+          });
+        }
       first = i + 1;
     });
   }
@@ -232,9 +238,9 @@ class Builder {
       if (f.insts[i].is_phi() && !f.is_whole(f.operands_of(f.insts[i])[0])) is_part_of_phi_[problem_.phi_value(i)] = 1;
   }
   [[nodiscard]] bool is_part_of_phi(TempId t) const { return is_part_of_phi_[t] != 0; }
-  // Whether a def may have contents that another temp has.
-  static bool copies(const CodeInst& inst) {
-    return inst.copy_pairs > 0 || inst.kind == CodeKind::Refill || inst.kind == CodeKind::Remat;
+  // Whether the ref, which is a def, may have contents that another temp has.
+  [[nodiscard]] bool is_copied(const CodeInst& inst, std::size_t ref) const {
+    return inst.kind == CodeKind::Refill || inst.kind == CodeKind::Remat || code_.source_of(inst, ref) != kNoTemp;
   }
   // Around an instruction of the program.
   static bool is_inserted(const CodeInst& inst) {

@@ -26,9 +26,9 @@ struct Knobs {
   std::string proof;
 };
 
-ir::KnobTable<Knobs>::Row effort_row() {
+ir::KnobTable<Knobs>::Row effort_row(std::vector<std::string> samples = {"1", "5"}) {
   return {ir::knob("exact-effort", "regduel", "thousands of conflicts of the solver in each question; then the answer is a range",
-                   {"1", "5"}),
+                   std::move(samples)),
           &Knobs::effort,
           {1, 1'000'000}};
 }
@@ -55,10 +55,15 @@ const ir::KnobTable<Knobs>& exact_spill_knobs() {
 const ir::KnobTable<Knobs>& exact_split_knobs() {
   static const ir::KnobTable<Knobs> table(
       "exact-split",
-      {effort_row(),
+      {effort_row({"5", "20"}),
        {ir::knob("exact-values", "regduel", "functions with more values have a relaxation as their bound", {"20", "100"}),
         &Knobs::values,
-        {1, 10'000}}});
+        {1, 10'000}}},
+      [] {
+        Knobs many_questions;
+        many_questions.effort = 1;
+        return many_questions;
+      }());
   return table;
 }
 std::unexpected<ir::AllocFailure> unsupported(std::string message) {

@@ -50,6 +50,66 @@ TEST(Exact, SpillsNothing) {
   EXPECT_EQ(a.error().message, "file R does not fit into 2 registers without spilling, which is proved");
 }
 
+// A copy that vanishes as a whole may have its defs in one home. exact once called two registers the fewest here.
+TEST(Exact, DefsOfOneCopyMayBeOneValue) {
+  const std::string twice = R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+block b0
+#0 %0 = ld !read
+#1 %1, %2 = copy %0, %0
+#2 st %0 !write
+#3 st %1 !write
+#4 st %2 !write
+#5 exit
+)";
+  const std::string equal = R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 R b32
+block b0
+#0 %0 = ld !read
+#1 %1 = copy %0
+#2 %2, %3 = copy %0, %1
+#3 st %0 !write
+#4 st %1 !write
+#5 st %2 !write
+#6 st %3 !write
+#7 exit
+)";
+  // A tie makes no new contents.
+  EXPECT_THAT(exactly(R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = ld !read
+#1 %1{tied 1} = copy %0
+#2 st %0, %1 !write
+#3 exit
+)",
+                      255)
+                  ->notes,
+              ElementsAre("file R: 1 registers, the fewest without splitting"));
+  // A copy of a value to itself beside them changes nothing.
+  EXPECT_THAT(exactly(R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+block b0
+#0 %0 = ld !read
+#1 %1 = ld !read
+#2 %0, %2 = copy %0, %1
+#3 st %0, %2 !write
+#4 exit
+)",
+                      255)
+                  ->notes,
+              ElementsAre("file R: 2 registers, the fewest without splitting"));
+  for (const std::string& body : {twice, equal}) {
+    const auto a = exactly(body, 255);
+    ASSERT_TRUE(a.has_value()) << a.error().message;
+    EXPECT_THAT(a->notes, ElementsAre("file R: 2 registers; the fewest are between 1 and 2"));
+  }
+}
+
 TEST(Exact, ImpossibleAsBriggsHasIt) {
   const auto a = exactly(R"(vreg %0 R b128
 block b0

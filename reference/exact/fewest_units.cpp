@@ -93,7 +93,10 @@ class Question {
     const UnitSet both = held(a) & held(b);
     both.for_each([&](int u) { clause({-y(a, u), -y(b, u)}); });
   }
-  [[nodiscard]] UnitSet held(NodeId n) const { return available_ - graph_.forbidden(n); }
+  // The units that it may hold. An aligned scalar has no variable for the others.
+  [[nodiscard]] UnitSet held(NodeId n) const {
+    return graph_.units(n) == 1 && graph_.align_log2(n) > 0 ? positions(n) : available_ - graph_.forbidden(n);
+  }
 
   const FileGraph& graph_;
   UnitSet available_;

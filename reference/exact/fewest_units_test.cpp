@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -209,6 +210,38 @@ TEST(FewestUnits, WritesACertificate) {
   EXPECT_EQ(take(".clique"), "k 3\nv 1\nv 2\nv 3\n");
   EXPECT_EQ(take(".cnf"), "");
   EXPECT_FALSE(take(".col").empty());
+}
+
+// An aligned scalar had a variable for each unit in the clauses of its edges, which no line named, and the checker refused.
+TEST(FewestUnits, ACertificateNamesEachVariable) {
+  const auto [n, edges] = mycielski(2);
+  FileGraph g;
+  for (NodeId v = 0; v < n; ++v) {
+    Temp t;
+    t.align_log2 = v == 0 ? 1 : 0;
+    g.add_node(v, t);
+  }
+  g.finish_nodes();
+  for (const auto& [a, b] : edges) g.add_edge(a, b);
+  g.finish();
+  const auto path = (std::filesystem::temp_directory_path() / "regduel-fewest-units-names").string();
+  EXPECT_TRUE(fewest_units(g, UnitSet::range(0, 16), {.conflicts = 100'000, .proof = path}).is_proved());
+  std::set<std::string> named;
+  std::istringstream formula(read_file(path + ".cnf").value_or(""));
+  std::size_t clauses = 0;
+  for (std::string line; std::getline(formula, line);) {
+    std::istringstream words(line);
+    std::string word, last;
+    if (line.starts_with("c ")) {
+      while (words >> word) last = word;
+      named.insert(last);
+    } else if (!line.starts_with("p ")) {
+      ++clauses;
+      while (words >> word && word != "0") EXPECT_TRUE(named.contains(word.starts_with("-") ? word.substr(1) : word)) << line;
+    }
+  }
+  EXPECT_GT(clauses, 0u);
+  for (const char* ending : {".col", ".cnf", ".drat"}) std::filesystem::remove(path + ending);
 }
 
 // Graphs of real register allocation, where somebody has them (REGDUEL_DIMACS = their folder).

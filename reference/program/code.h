@@ -6,6 +6,7 @@
 // program.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -84,6 +85,12 @@ struct CodeBlock {
   [[nodiscard]] bool is_edge_block() const { return edge_from.is_valid(); }
 };
 
+// A pair (dst, src) of such a copy whose src is among its pairs already, or is dst. Only dst stands behind the pairs.
+struct FurtherPair {
+  std::uint32_t source = kNoSource;  // the copy, as an instruction of the program
+  TempId dst = kNoTemp, src = kNoTemp;
+};
+
 struct Code {
   std::vector<Temp> temps;
   std::uint32_t num_values = 0;
@@ -91,12 +98,22 @@ struct Code {
   Grouped<std::uint32_t> successors, predecessors;  // by block
   std::vector<CodeInst> insts;
   std::vector<Ref> refs;
-  std::vector<RefBytes> parts = {{}};  // what refs read and write that name parts, each once; the first stands for none
+  std::vector<FurtherPair> further_pairs;  // by source
+  std::vector<RefBytes> parts = {{}};      // what refs read and write that name parts, each once; the first stands for none
   // Temp of each vreg operand of the program (by index into Function::operands), kNoTemp for all others. Without meaning for those
   // of phis and of what is deleted.
   std::vector<TempId> operand_temp;
 
   [[nodiscard]] std::span<const Ref> refs_of(const CodeInst& i) const { return {refs.data() + i.first_ref, i.num_refs}; }
+  // What a copy writes to its ref k, which is a def, comes from there; none if it is no copy of a whole root.
+  [[nodiscard]] TempId source_of(const CodeInst& inst, std::size_t k) const {
+    if (k < 2u * inst.copy_pairs) return refs[inst.first_ref + k + 1].temp;
+    if (inst.kind != CodeKind::Original || further_pairs.empty()) return kNoTemp;
+    for (auto p = std::ranges::lower_bound(further_pairs, inst.source, {}, &FurtherPair::source);
+         p != further_pairs.end() && p->source == inst.source; ++p)
+      if (p->dst == refs[inst.first_ref + k].temp) return p->src;
+    return kNoTemp;
+  }
   // As far as its flags say that the ref reads and writes.
   [[nodiscard]] RefBytes bytes_of(const Ref& r) const {
     RefBytes bytes = parts[r.part];

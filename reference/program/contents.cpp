@@ -51,7 +51,8 @@ void Contents::find_writes() {
         case CodeKind::Original:
         case CodeKind::Move:
           for (std::size_t k = 0; k < refs.size(); ++k)
-            if (refs[k].flags & kWrites) add(i, Write{refs[k].temp, k < 2u * inst.copy_pairs ? refs[k + 1].temp : kNoTemp});
+            if ((refs[k].flags & kWrites) && code_.source_of(inst, k) != refs[k].temp)
+              add(i, Write{refs[k].temp, code_.source_of(inst, k)});
       }
     }
   });

@@ -2,7 +2,7 @@
 // out (FORMAT.md, "Allocated programs", 4).
 //
 // Each round takes the copies and repeatable defs whose defs are not live after them out of the code, and asks for liveness again, until there
-// are no more. Copies around a loop that read only each other stay. A guarded def is no use of its own value.
+// are no more. Copies around a loop that read only each other are dead, too. A guarded def is no use of its own value.
 // Tested by dead_code_test.cpp.
 #pragma once
 

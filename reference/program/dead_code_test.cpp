@@ -34,6 +34,38 @@ block b0
               ElementsAre(0, 1));
 }
 
+// exact once gave %1 and %2 a register, and called that the fewest.
+TEST(DeadCode, CopiesAroundALoopThatReadOnlyEachOther) {
+  EXPECT_THAT(dead_in(R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+block b0
+#0 %0 = ld
+#1 %1, %2 = copy %0, %0
+#2 bra -> b1
+block b1
+#3 %1, %2 = copy %2, %1
+#4 st %0 !write
+#5 bra -> b1
+)"),
+              ElementsAre(1, 3));
+}
+
+// What reads %1 beside them is dead itself.
+TEST(DeadCode, CopiesOfWhatDeadCodeReads) {
+  EXPECT_THAT(dead_in(R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = op
+#1 %1 = op %0 !remat
+#2 bra -> b1
+block b1
+#3 %0, %1 = copy %0, %1
+#4 bra -> b1
+)"),
+              ElementsAre(1, 3));
+}
+
 // The copy into %1 is read in the loop alone, by a guarded def of which no instruction reads anything.
 TEST(DeadCode, AGuardedDefKeepsNothingThatIsDeadAfterIt) {
   EXPECT_THAT(dead_in(R"(vreg %0 R b32

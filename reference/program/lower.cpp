@@ -365,8 +365,7 @@ class Lowerer {
     CodeInst out;
     out.source = i;
     out.first_ref = static_cast<std::uint32_t>(code_.refs.size());
-    if (inst.is_copy() && !shape.is_guarded && !plan_.is_pinned[i] && ir::may(fuel_, "copy-does-not-interfere"))
-      copy_pairs(inst, shape, out);
+    if (inst.is_copy() && !plan_.is_pinned[i] && ir::may(fuel_, "copy-does-not-interfere")) copy_pairs(inst, shape, out);
     for (std::size_t k = 0; k < items_.size(); ++k) add_ref(shape, k);
     out.num_refs = static_cast<std::uint16_t>(code_.refs.size() - out.first_ref);
     for (std::size_t o = 0; o < shape.item_of.size(); ++o)
@@ -386,7 +385,7 @@ class Lowerer {
   }
   std::uint16_t part_of(const Item& item) { return item.has_parts ? part(item.bytes) : std::uint16_t{0}; }
 
-  // A parallel copy: its pairs of whole registers first, as far as no item stands in two of them.
+  // A parallel copy: its pairs of whole registers first, as far as no item stands in two of them, which the others are beside.
   void copy_pairs(const ir::Inst& inst, const Shape& shape, CodeInst& out) {
     const auto ops = f_.operands_of(inst);
     const std::size_t n = static_cast<std::size_t>(
@@ -394,10 +393,14 @@ class Lowerer {
     for (std::size_t p = 0; p < n; ++p) {
       const auto d = static_cast<std::size_t>(shape.item_of[p]), s = static_cast<std::size_t>(shape.item_of[n + p]);
       const Item &def = shape.items[d], &use = shape.items[s];
-      if (d == s || items_[d].is_listed || items_[s].is_listed || def.partial || def.early || use.at_writes) continue;
-      if (def.architectural || use.architectural || def.file != use.file || !f_.is_whole(ops[n + p]) ||
-          items_[d].temp == items_[s].temp)
+      // Where a guard does not hold, the def keeps what it had: only a copy of a value to itself is none of the guard's.
+      if (shape.is_guarded && (d != s || def.moves())) continue;
+      if (items_[d].is_listed || def.partial || def.early || (use.at_writes && d != s)) continue;
+      if (def.architectural || use.architectural || def.file != use.file || !f_.is_whole(ops[n + p])) continue;
+      if (items_[s].is_listed || items_[d].temp == items_[s].temp) {
+        code_.further_pairs.push_back({out.source, items_[d].temp, items_[s].temp});
         continue;
+      }
       add_ref(shape, d);
       add_ref(shape, s);
       ++out.copy_pairs;

@@ -10,10 +10,13 @@
 #include "duel/case_file.h"
 #include "fuzz/explore/explorer.h"
 #include "fuzz/triage/reduce.h"
+#include "ir/prover.h"
 
 namespace regduel::trial {
 
 namespace {
+
+constexpr std::size_t kMostInstructions = 600, kMostInstructionsToProve = 60;
 
 // Leaves the loss planted.
 bool has_it_anyway(const duel::Case& input, const fuzz::Gap& gap, const PlantedBug& loss) {
@@ -30,11 +33,15 @@ Catch hunt(const HuntOptions& options) {
   const auto since = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
   fuzz::ExplorerOptions explorer_options;
   explorer_options.seed = options.seed;
-  explorer_options.most_instructions = 600;
-  fuzz::Explorer explorer(explorer_options);
-  for (const duel::Case& seed : options.seeds) explorer.add_seed(seed);
   const std::span<const ir::Allocator* const> duelists =
       options.duelists.empty() ? duel::all_duelists() : std::span<const ir::Allocator* const>(options.duelists);
+  // A proof takes seconds of a solver where a program is long, and milliseconds where it is short.
+  const bool proves =
+      std::ranges::any_of(duelists, [](const ir::Allocator* a) { return dynamic_cast<const ir::Prover*>(a) != nullptr; });
+  explorer_options.most_instructions = proves ? kMostInstructionsToProve : kMostInstructions;
+  fuzz::Explorer explorer(explorer_options);
+  for (const duel::Case& seed : options.seeds)
+    if (seed.program.insts.size() <= explorer_options.most_instructions) explorer.add_seed(seed);
   std::optional<fuzz::Gap> gap;
   if (options.loss != nullptr) gap = *fuzz::parse_gap(options.loss->gap);
   const auto failure_in = [&](const duel::Case& input, const duel::Duel& d, std::optional<std::int64_t> percent) {
