@@ -44,6 +44,10 @@ class Mixed {
   }
   // Whether threads differ in what the instruction yields.
   [[nodiscard]] bool mixes(const Inst& i) const {
+    if (joins_threads(i)) {
+      const ir::Operand* guard = ir::guard_of(f_.operands_of(i));
+      return is_mixed(ir::uses_of(f_.operands_of(i)).back()) || (guard != nullptr && is_mixed(*guard));
+    }
     if (reads_mixed(i)) return true;
     if (i.is_copy() || i.is_phi() || i.op == Op::Pack || i.op == Op::Unpack || i.op == Op::Const) return false;
     const auto uses = ir::uses_of(f_.operands_of(i));
@@ -53,6 +57,11 @@ class Mixed {
       const std::string_view name = f_.symbols[op.symbol()];
       return name.starts_with('%') && std::ranges::find(kCommon, name.substr(0, name.find('.'))) == kCommon.end();
     });
+  }
+  // A vote or a reduction over the threads of its last operand, which all get the same.
+  [[nodiscard]] bool joins_threads(const Inst& i) const {
+    const std::string_view name = i.op == Op::Named ? f_.mnemonic(i) : "";
+    return (name.starts_with("vote.sync.") || name.starts_with("redux.sync.")) && ir::uses_of(f_.operands_of(i)).size() == 2;
   }
   [[nodiscard]] bool is_mixed(const Operand& op) const { return op.is_vreg() && is_mixed_[f_.root(op.vreg()).index()]; }
   [[nodiscard]] bool is_in_region(BlockId b) const { return in_region_[b.index()]; }

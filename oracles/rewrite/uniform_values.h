@@ -4,7 +4,8 @@
 //
 //   region(t)   the blocks on ways from a branch t that not all threads take alike, up to the block that all these ways reach. An edge to a
 //               block that only exits is no way
-//   mixed(v)    a def of v has an operand or a guard that is mixed, is in a region, or comes from a place that differs by thread
+//   mixed(v)    a def of v has an operand or a guard that is mixed, is in a region, or comes from a place that differs by thread. Of a
+//               vote or a reduction over a warp, the mask and the guard alone count
 //
 // the least solution. Finding: "uniform-value", at an instruction that writes a uniform register and is mixed itself, reads what is mixed or is
 // in a region. Tested by uniform_values_test.cpp.

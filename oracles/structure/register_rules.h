@@ -13,6 +13,7 @@
 #include "ir/target.h"
 #include "oracles/collector.h"
 #include "oracles/judge.h"
+#include "oracles/limit_by_point.h"
 
 namespace regduel::oracles {
 
@@ -31,6 +32,8 @@ class RegisterRules {
   void check_inserted(const ir::Inst& i, int at, const ir::Operand& op);
   // A spilled or refilled tuple has as many units as a vreg can have, and is aligned as the least aligned vreg of so many units.
   void check_tuple(const ir::Inst& i, int at, ir::PReg r);
+  // What registers hold where the limit falls: a value that is read later is below the new limit.
+  void check_falling_limits();
 
  private:
   void fault(std::string_view category, const ir::Inst& i, int operand, std::string message);
@@ -53,6 +56,7 @@ class RegisterRules {
   const ir::Function& after_;
   const ir::Target& target_;
   const ir::Limits& limits_;
+  const LimitByPoint points_;  // of R
   Collector& out_;
   std::vector<ir::VRegId> architectural_;
   static constexpr int kMostUnits = 8;                  // of a vreg
