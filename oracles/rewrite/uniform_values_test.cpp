@@ -62,7 +62,8 @@ TEST(UniformValues, AVoteIsTheSameForTheThreadsOfItsMask) {
     #3 %6 = vote.sync.ballot.b32 %2, 15 !convergent
     #4 bra -> b2
   block b2
-    #5 exit
+    #5 st %1 !write
+    #6 exit
 )"),
             1u);
   EXPECT_EQ(
