@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kPrograms = 120;
 
-ir::Function with_regions(const ir::Function& f, std::uint64_t seed) {
+ir::Function with_regions(const ir::Function& f, int units, std::uint64_t seed) {
   constexpr std::array kNumbers = {24, 32, 40, 64, 104, 232};
   Random random(seed);
   const auto percent = 2 + 4 * random.below(3);
@@ -33,8 +33,10 @@ ir::Function with_regions(const ir::Function& f, std::uint64_t seed) {
         change.id = ir::InstId(next++);
         change.flags = ir::kConvergent;
         change.mnemonic = out.symbols.intern("setmaxnreg.dec.sync.aligned.u32");
-        const ir::Operand number = ir::Operand::of_imm(kNumbers[random.below(kNumbers.size())]);
-        out.append(change, {&number, 1});
+        const int limit = kNumbers[random.below(kNumbers.size())];
+        const ir::PReg given_up{ir::RegFile::R, static_cast<std::uint8_t>(units - limit), static_cast<std::uint16_t>(limit)};
+        const ir::Operand ops[] = {ir::Operand::of_imm(limit), ir::Operand::of_preg(ir::Role::Clobber, given_up)};
+        out.append(change, ops);
       }
       out.append(i, f.operands_of(i), f.targets_of(i));
     }
@@ -50,7 +52,7 @@ TEST(Regions, AllocatorsKeepToTheLimitOfEachPoint) {
   for (std::uint64_t n = 0; n < kPrograms; ++n) {
     const generate::StandardCase c = generate::standard_mix(64, n);
     const ir::Target& target = *ir::find_target(c.target);
-    const ir::Function program = with_regions(c.program, n);
+    const ir::Function program = with_regions(c.program, target.units[ir::index(ir::RegFile::R)], n);
     ASSERT_TRUE(ir::check(program, target, 1).empty());
     const duel::Duel d = duel::duel({program, target}, {.duelists = duelists, .limits = c.limits});
     for (const duel::Bout& bout : d.bouts) {
@@ -71,7 +73,7 @@ TEST(Regions, AllocatorsKeepToTheLimitOfEachPoint) {
 }
 
 TEST(Regions, OthersSayThatTheyKnowOneLimit) {
-  const ir::Function f = with_regions(generate::standard_mix(64, 1).program, 1);
+  const ir::Function f = with_regions(generate::standard_mix(64, 1).program, 255, 1);
   ir::AllocOptions options;
   options.limits = ir::Limits::of(ir::default_target());
   for (const char* name : {"exact", "exact-spill", "exact-split", "chaitin-briggs", "irc", "pbqp", "linear-scan", "chordal"}) {

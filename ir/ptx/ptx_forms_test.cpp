@@ -177,6 +177,14 @@ TEST(PtxForms, ARegisterWithTwoDefsIsNoAddressOfAParameter) {
 // --- corpus ---------------------------------------------------------------------------------------------------------
 
 // Files after public reports, each with what it has to get: functions, or an error.
+TEST(Ptx, SetmaxnregGivesRegistersUp) {
+  EXPECT_THAT(testing::kernel(
+                  "setmaxnreg.dec.sync.aligned.u32 40; setmaxnreg.inc.sync.aligned.u32 232; setmaxnreg.inc.sync.aligned.u32 256;"),
+              AllOf(Contains(HasSubstr("setmaxnreg.dec.sync.aligned.u32 40 clobbers R40:R254")),
+                    Contains(HasSubstr("setmaxnreg.inc.sync.aligned.u32 232 clobbers R232:R254")),
+                    Contains(HasSubstr("setmaxnreg.inc.sync.aligned.u32 256 !convergent"))));
+}
+
 TEST(PtxCorpus, FilesThatWereReadWrongly) {
   const std::map<std::string, std::vector<std::string>> expected = {
       {"const_expr", {"k"}},

@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "ir/register_limit.h"
-#include "oracles/structure/held_bytes.h"
-
 namespace regduel::oracles {
 
 using ir::Function;
@@ -95,29 +92,6 @@ void RegisterRules::allocatable(const Inst& a, int at, PReg r) {
       fault("reserved-register", a, at, fmt::format("{} is reserved", to_string(after_, r)));
       return;
     }
-}
-
-void RegisterRules::check_falling_limits() {
-  if (!points_.varies()) return;
-  BytesOfR without_limit;
-  for (const ir::VRegId v : architectural_)
-    if (const PReg r = before_.vreg(v).fixed; r.file == ir::RegFile::R)
-      for (int b = 4 * r.begin(); b < 4 * r.end(); ++b) without_limit.set(static_cast<std::size_t>(b));
-  const HeldBytes held(after_);
-  for (std::size_t b = 0; b < after_.blocks.size(); ++b) {
-    const std::vector<BytesOfR> bytes = held.before(ir::BlockId(b));
-    for (std::size_t k = 0; k < bytes.size(); ++k) {
-      const std::size_t i = after_.blocks[b].first_inst + k;
-      if (k > 0 && !ir::new_register_limit(after_, after_.insts[i - 1])) continue;
-      const int limit = points_.before(i);
-      const BytesOfR bound = bytes[k] & ~without_limit;
-      std::size_t above = 4 * static_cast<std::size_t>(limit);
-      while (above < bound.size() && !bound[above]) ++above;
-      if (above < bound.size())
-        fault("register-limit", after_.insts[i], -1,
-              fmt::format("R{} holds a value that is read later, and from here on the limit is {}", above / 4, limit));
-    }
-  }
 }
 
 ir::VRegId RegisterRules::architectural_in(PReg r, ir::VRegId own) const {

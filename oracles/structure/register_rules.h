@@ -32,8 +32,6 @@ class RegisterRules {
   void check_inserted(const ir::Inst& i, int at, const ir::Operand& op);
   // A spilled or refilled tuple has as many units as a vreg can have, and is aligned as the least aligned vreg of so many units.
   void check_tuple(const ir::Inst& i, int at, ir::PReg r);
-  // What registers hold where the limit falls: a value that is read later is below the new limit.
-  void check_falling_limits();
 
  private:
   void fault(std::string_view category, const ir::Inst& i, int operand, std::string message);

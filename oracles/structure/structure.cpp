@@ -67,7 +67,6 @@ class StructureCheck {
     frame();
     blocks();
     for (std::size_t b = 0; b < after_.blocks.size(); ++b) block(BlockId(b));
-    registers_.check_falling_limits();
     for (std::size_t k = 0; k < before_.insts.size(); ++k)
       if (!seen_[k] && out_.wants("original-missing")) {
         const Inst& i = before_.insts[k];

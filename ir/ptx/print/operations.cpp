@@ -284,7 +284,7 @@ class Operands {
   std::string value(std::size_t needed_later) {
     const int element = vector_element_bytes(f_, i_, o_, defs_.size() + next_);
     if (element > 0) return pieces(uses_[next_++], element);
-    if (vector_length(o_) < 2) return plain();
+    if (vector_length(o_) < 2 || (is_texture(o_) && !is_in_braces(f_, uses_[next_]))) return plain();
     std::vector<std::string> names;
     while (next_ + needed_later < uses_.size()) names.push_back(plain());
     return braced(names);
@@ -391,6 +391,17 @@ void print_operation(const Function& f, const Inst& i, const Opcode& o, const Na
   auto operands = Operands(f, i, o, name_of, lines).all();
   // Its source has 8 bits in a register of 16, which the other conversions take.
   const bool is_of_byte = o.text.ends_with(".bf16.s8") || o.text.ends_with(".bf16.u8");
+  const bool is_to_byte = o.text.ends_with(".s8.bf16") || o.text.ends_with(".u8.bf16");
+  if (o.root() == "cvt" && is_to_byte && operands.size() == 2) {
+    const char sign = o.text[o.text.size() - 7];
+    lines.add_bare("{");
+    lines.add_bare("\t.reg .b8 %byte;");
+    lines.add(fmt::format("{} %byte, {}", o.text, operands[1]));
+    lines.add(fmt::format("cvt.{0}16.{0}8 {1}, %byte", sign, operands[0]));
+    lines.add_bare("}");
+    lines.settle();
+    return;
+  }
   if (o.root() == "cvt" && is_of_byte && operands.size() == 2) {
     const std::string wide = lines.temp(2);
     const char sign = o.text[o.text.size() - 2];
