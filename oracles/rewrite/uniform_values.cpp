@@ -26,7 +26,8 @@ constexpr std::array<std::string_view, 9> kCommon = {"%ctaid",     "%nctaid",   
 
 class Mixed {
  public:
-  explicit Mixed(const Function& f) : f_(f), cfg_(f), is_mixed_(f.vregs.size(), false), in_region_(f.blocks.size(), false) {
+  Mixed(const Function& f, std::size_t known)
+      : f_(f), known_(known), cfg_(f), is_mixed_(f.vregs.size(), false), in_region_(f.blocks.size(), false) {
     std::size_t before = 0, now = 1;
     while (before != now) {
       before = now;
@@ -69,7 +70,12 @@ class Mixed {
  private:
   void add_defs(const Inst& i) {
     for (const Operand& op : ir::defs_of(f_.operands_of(i)))
-      if (!ir::is_uniform(f_.vreg(f_.root(op.vreg())).file())) is_mixed_[f_.root(op.vreg()).index()] = true;
+      if (!is_promised(f_.root(op.vreg()))) is_mixed_[f_.root(op.vreg()).index()] = true;
+  }
+  // In a uniform register, or marked so by the program before.
+  [[nodiscard]] bool is_promised(ir::VRegId root) const {
+    const ir::VReg& v = f_.vreg(root);
+    return ir::is_uniform(v.file()) || (root.index() < known_ && (v.flags & ir::kVRegUniform) != 0);
   }
   [[nodiscard]] bool only_exits(BlockId b) const {
     return f_.kind == ir::FunctionKind::Kernel && f_.insts_of(b).size() == 1 && f_.successors(b).empty();
@@ -127,6 +133,7 @@ class Mixed {
   }
 
   const Function& f_;
+  const std::size_t known_;
   const ir::Cfg cfg_;
   std::vector<bool> is_mixed_, in_region_;  // by root, by block
   std::vector<BlockId> done_;               // branches whose region is known
@@ -141,7 +148,7 @@ void judge_uniform_values(const Function& f, std::size_t known, Collector& out) 
   };
   const auto writes_new = [&](const Inst& i) { return std::ranges::any_of(ir::defs_of(f.operands_of(i)), is_new); };
   if (std::ranges::none_of(f.insts, writes_new)) return;
-  const Mixed mixed(f);
+  const Mixed mixed(f, known);
   for (std::uint32_t n = 0; n < f.blocks.size(); ++n)
     for (const Inst& i : f.insts_of(BlockId(n))) {
       if (!writes_new(i)) continue;

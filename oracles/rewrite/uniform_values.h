@@ -1,6 +1,6 @@
 // What a rewriting put into uniform registers, before the judge: a register of UR, UP or UB is one for all threads of a warp, so what is
 // written there must be the same in all of them, and all of them must be there. The vregs of the program before that are in such
-// registers are taken to be right.
+// registers, or that it marks `uniform`, are taken to be right.
 //
 //   region(t)   the blocks on ways from a branch t that not all threads take alike, up to the block that all these ways reach. An edge to a
 //               block that only exits is no way

@@ -72,6 +72,20 @@ TEST(UniformValues, AVoteIsTheSameForTheThreadsOfItsMask) {
       1u);
 }
 
+TEST(UniformValues, AMarkOfTheProgramIsTakenToBeRight) {
+  const auto objections_to = [](std::string_view mark, std::size_t known) {
+    const ir::Function f = testing::parse_function("func @f kernel target sm_90 threads 32\n  vreg %0 R b32" + std::string(mark) +
+                                                   "\n  vreg %1 UR b32 uniform\n  block b0\n    #0 %0 = mov.u32 \"%tid.x\"\n" +
+                                                   "    #1 %1 = copy %0\n    #2 exit\n");
+    Collector out("rewrite");
+    rewrite::judge_uniform_values(f, known, out);
+    return out.finish().findings.size();
+  };
+  EXPECT_EQ(objections_to(" uniform", 1), 0u);
+  EXPECT_EQ(objections_to("", 1), 1u);
+  EXPECT_EQ(objections_to(" uniform", 0), 1u) << "a mark that the rewriting makes proves nothing";
+}
+
 TEST(UniformValues, WhatDiffersByThread) {
   EXPECT_EQ(objections("  block b0\n    #0 %6 = mov.u32 \"%tid.x\"\n    #1 st %6 !write\n    #2 exit\n"), 1u);
   EXPECT_EQ(objections("  block b0\n    #0 %6 = ld.global.u32 16 !read\n    #1 st %6 !write\n    #2 exit\n"), 1u);

@@ -44,7 +44,8 @@ Divergence::Divergence(const ir::Function& f, const ir::Cfg& cfg)
         if (!is_diverged && !makes_varying(i)) continue;
         for (const Operand& op : ir::defs_of(f.operands_of(i))) {
           const ir::VRegId root = f.root(op.vreg());
-          if (ir::is_uniform(f.vreg(root).file())) continue;  // what the program puts there is the same
+          // What the program puts there is the same.
+          if (ir::is_uniform(f.vreg(root).file()) || (f.vreg(root).flags & ir::kVRegUniform) != 0) continue;
           changed = std::exchange(varying_[root.index()], char{1}) == 0 || changed;
         }
       }
