@@ -20,6 +20,7 @@
 #include "ir/ptx/ptx.h"
 #include "ir/text/binary.h"
 #include "ir/text/text.h"
+#include "passes/rewriting/shared_arguments.h"
 
 namespace regduel::cli {
 namespace {
@@ -53,6 +54,9 @@ std::vector<Program> load(const std::string& path, ir::AbiName abi, ir::ParamCop
   if (looks_like_ptx(path, *text)) {
     auto module = ir::parse_ptx(*text, name, abi, param_copies);
     if (!module) throw BadInput(with_line(module.error(), *text));
+    std::vector<char> are_private;
+    for (const ir::PtxDeclarations& d : module->declarations) are_private.push_back(d.is_visible ? 0 : 1);
+    passes::mark_shared_arguments(module->functions, are_private);
     for (std::size_t k = 0; k < module->functions.size(); ++k)
       programs.push_back({name, std::move(module->functions[k]), nullptr, module->declarations[k]});
     return programs;

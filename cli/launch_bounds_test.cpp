@@ -23,6 +23,14 @@ TEST_F(Cli, RegsFileTakesTheLimitFromLaunchBounds) {
                    "--regs: expected 1 to 255 or file, found \"24,32\"");
 }
 
+// 384 threads of up to 232 registers: the kernel begins with 168.
+TEST_F(Cli, WhereSetmaxnregChangesTheLimitAKernelBeginsWithThatOfItsBounds) {
+  const Outcome r = run("alloc --regs file -v -o b.rir " + source("corpus/reader/setmaxnreg.ptx"));
+  EXPECT_EQ(r.status, 0);
+  EXPECT_THAT(r.out, HasSubstr("Used 168 registers"));
+  EXPECT_THAT(r.err, Not(HasSubstr("launched")));
+}
+
 TEST_F(Cli, LaunchBoundsThatCostSpillsAreNamed) {
   const Outcome r = run("alloc --regs file -v -o b.rir " + source("corpus/reader/maxnreg.ptx"));
   EXPECT_EQ(r.status, 0);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/register_limit.h"
+
 namespace regduel::cli {
 namespace {
 
@@ -32,7 +34,7 @@ int barriers_used(const ir::Function& f) {
 std::string PtxasLines::of_function(std::size_t k, const ir::Target& target, const oracles::Measures& m,
                                     const oracles::SpillStatistics& spills, int limit, std::string_view reason) {
   const Program& p = programs_[k];
-  registers_[k] = m.registers[ir::index(ir::RegFile::R)];
+  registers_[k] = registers_at_entry(p.function, m, limit);
   stacks_[k] = p.declared.local_bytes == 0
                    ? spills.frame_local_size
                    : (std::int64_t{p.declared.local_bytes} + 7) / 8 * 8 + (spills.frame_local_size + 7) / 8 * 8;
@@ -68,11 +70,14 @@ std::int64_t PtxasLines::cumulative_stack(std::size_t k, std::vector<std::option
   return *known[k];
 }
 
+int registers_at_entry(const ir::Function& f, const oracles::Measures& m, int limit) {
+  return limit != 0 && ir::changes_register_limit(f) ? limit : m.registers[ir::index(ir::RegFile::R)];
+}
+
 std::vector<std::string> notes_of_launch(const ir::LaunchBounds& declared, const ir::Target& target, const oracles::Measures& m,
-                                         const ir::LaunchLimit* bounds) {
+                                         int registers, const ir::LaunchLimit* bounds) {
   std::vector<std::string> notes;
-  if (std::string why = ir::why_not_launched(declared, target, m.registers[ir::index(ir::RegFile::R)]); !why.empty())
-    notes.push_back(std::move(why));
+  if (std::string why = ir::why_not_launched(declared, target, registers); !why.empty()) notes.push_back(std::move(why));
   if (bounds == nullptr) return notes;
   notes.insert(notes.end(), bounds->notes.begin(), bounds->notes.end());
   const int max_live = m.max_live[ir::index(ir::RegFile::R)];

@@ -36,10 +36,15 @@ class PtxasLines {
   std::vector<std::int64_t> stacks_;
 };
 
+// With how many registers a thread begins: as many as the allocation takes, but where `setmaxnreg` changes the limit, as many as it is given.
+//   limit   0 = none
+[[nodiscard]] int registers_at_entry(const ir::Function& f, const oracles::Measures& m, int limit);
+
 // A kernel that cannot be launched with the registers that it got; and, where its bounds are the limit, bounds that are not followed or cost
 // spills. A sentence each.
-//   bounds   null = they are not the limit
+//   registers   at the entry
+//   bounds      null = they are not the limit
 [[nodiscard]] std::vector<std::string> notes_of_launch(const ir::LaunchBounds& declared, const ir::Target& target,
-                                                       const oracles::Measures& m, const ir::LaunchLimit* bounds);
+                                                       const oracles::Measures& m, int registers, const ir::LaunchLimit* bounds);
 
 }  // namespace regduel::cli

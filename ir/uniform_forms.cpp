@@ -34,6 +34,8 @@ constexpr Row kForms[] = {
      "add.f32 add.rn.f32 sub.f32 mul.f32 mul.rn.f32 fma.rn.f32 min.f32 max.f32 neg.f32 abs.f32 cvt.rn.f32.s32 cvt.rn.f32.u32 "
      "selp.f32"},
 };
+// VOTEU; REDUX.
+constexpr Row kVotes[] = {{75, "vote.sync.*"}, {80, "redux.sync.*"}};
 constexpr Row kOperands[] = {
     {70,
      "add.s32 add.u32 add.s64 add.u64 sub.s32 sub.u32 sub.s64 sub.u64 mul.lo.* mul.hi.* mul.wide.* mad.lo.* mad.hi.* mad.wide.*"},
@@ -63,6 +65,7 @@ bool any(const Rows& rows, int sm, std::string_view mnemonic) {
 }  // namespace
 
 bool has_uniform_form(int sm, std::string_view mnemonic) { return any(kForms, sm, mnemonic); }
+bool votes_into_uniform(int sm, std::string_view mnemonic) { return any(kVotes, sm, mnemonic); }
 bool takes_uniform_operand(int sm, std::string_view mnemonic) { return any(kOperands, sm, mnemonic); }
 bool takes_constant_bank(int sm, std::string_view mnemonic) { return sm < kNoConstantBank && takes_uniform_operand(sm, mnemonic); }
 bool takes_uniform_address(int sm, std::string_view mnemonic) { return sm >= kUniformPath && any(kAddresses, sm, mnemonic); }

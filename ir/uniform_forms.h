@@ -13,6 +13,10 @@ namespace regduel::ir {
 // Whether an instruction of this name, with operands that all threads share, can write UR or UP. "const" and "copy" are names, too.
 [[nodiscard]] bool has_uniform_form(int sm, std::string_view mnemonic);
 
+// Whether an instruction of this name reads registers of the threads and has a form that writes its result, which is the same for all
+// of them, to UR or UP: votes, and reductions over a warp.
+[[nodiscard]] bool votes_into_uniform(int sm, std::string_view mnemonic);
+
 // Whether an instruction of the threads can read one of its register operands from UR, or as a number in the instruction.
 [[nodiscard]] bool takes_uniform_operand(int sm, std::string_view mnemonic);
 // ... as c[][], a parameter of the kernel. From sm_90 on these are loaded into UR first.

@@ -16,6 +16,15 @@ TEST(UniformForms, ByGeneration) {
   EXPECT_FALSE(has_uniform_form(75, "add.s16"));
 }
 
+TEST(UniformForms, Votes) {
+  EXPECT_FALSE(votes_into_uniform(70, "vote.sync.ballot.b32"));
+  EXPECT_TRUE(votes_into_uniform(75, "vote.sync.ballot.b32"));
+  EXPECT_FALSE(votes_into_uniform(75, "redux.sync.add.s32"));
+  EXPECT_TRUE(votes_into_uniform(80, "redux.sync.add.s32"));
+  EXPECT_FALSE(votes_into_uniform(120, "match.any.sync.b32"));
+  EXPECT_FALSE(has_uniform_form(120, "vote.sync.ballot.b32"));
+}
+
 TEST(UniformForms, Operands) {
   EXPECT_TRUE(takes_uniform_operand(75, "fma.rn.f32"));
   EXPECT_FALSE(takes_uniform_operand(75, "add.cc.u32"));

@@ -21,6 +21,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -31,6 +33,7 @@
 
 #include "oracles/before.h"
 #include "oracles/collector.h"
+#include "oracles/limit_by_point.h"
 #include "oracles/pair/preserved.h"
 
 namespace regduel::oracles {
@@ -403,8 +406,17 @@ class Packing {
 // The allocatable units of each file, once for a function.
 class Files {
  public:
+  // At an instruction at which R has a limit of its own.
+  [[nodiscard]] Files below(int limit) const {
+    Files fewer = *this;
+    for (auto* units : {&fewer.units_[index(RegFile::R)], &fewer.units_at_ret_[index(RegFile::R)]})
+      if (units->size() > static_cast<std::size_t>(limit)) units->resize(static_cast<std::size_t>(limit));
+    return fewer;
+  }
   Files(const Function& f, const Target& target, const Limits& limits) : Files(f, target, limits, preserved_units(f, target)) {}
-  Files(const Function& f, const Target& target, const Limits& limits, std::span<const PReg> preserved) {
+  //   least_limit   of R at any point: above it, what a function has to preserve is not restored everywhere
+  Files(const Function& f, const Target& target, const Limits& limits, std::span<const PReg> preserved,
+        int least_limit = ir::kMaxUnits) {
     // With predecessors of the entry, its head is no place that runs once: nothing can be saved there.
     bool entry_has_predecessors = false;
     for (std::size_t b = 0; b < f.blocks.size(); ++b)
@@ -426,7 +438,8 @@ class Files {
     for (const PReg r : preserved) {
       auto &units = units_[index(r.file)], &at_ret = units_at_ret_[index(r.file)];
       if (r.first >= units.size()) continue;
-      if (entry_has_predecessors) units[r.first] = kR | kW;
+      const bool is_above_a_limit = r.file == RegFile::R && r.end() > least_limit;
+      if (entry_has_predecessors || is_above_a_limit) units[r.first] = kR | kW;
       at_ret[r.first] = kR | kW;  // it holds what the caller left in it
     }
   }
@@ -463,7 +476,7 @@ bool fits_in_file(const Function& f, const Inst& inst, RegFile file, const Files
                      [&](const Operand& op) { return items_fit(Items(f, op, file).list, {}, file, files.units(file, false)); });
 }
 
-bool fits_in_all_files(const Function& f, const Inst& inst, const Files& files) {
+bool fits_all_of(const Function& f, const Inst& inst, const Files& files) {
   ir::PerFile<bool> used = {};
   for (const Operand& op : f.operands_of(inst))
     if (op.is_vreg()) used[index(f.vreg(f.root(op.vreg())).file())] = true;
@@ -471,18 +484,43 @@ bool fits_in_all_files(const Function& f, const Inst& inst, const Files& files) 
                      [&](RegFile file) { return !used[index(file)] || fits_in_file(f, inst, file, files); });
 }
 
+// Whether instructions can be packed under the limits of their points.
+class Points {
+ public:
+  Points(const Function& f, const Target& target, const Limits& limits, std::optional<std::span<const PReg>> preserved = {})
+      : f_(f), points_(f, limits.of(RegFile::R)),
+        files_(f, target, with_most(limits),
+               preserved ? *preserved : std::span<const PReg>(own_preserved_ = preserved_units(f, target)),
+               points_.varies() ? points_.least() : ir::kMaxUnits) {}
+  [[nodiscard]] bool fits(const Inst& inst) const {
+    if (!points_.varies()) return fits_all_of(f_, inst, files_);
+    const int before = points_.before(static_cast<std::size_t>(&inst - f_.insts.data()));
+    return fits_all_of(f_, inst, files_.below(before));
+  }
+
+ private:
+  [[nodiscard]] Limits with_most(Limits limits) const {
+    limits.units[index(RegFile::R)] = points_.most();
+    return limits;
+  }
+  const Function& f_;
+  const LimitByPoint points_;
+  std::vector<PReg> own_preserved_;
+  const Files files_;
+};
+
 }  // namespace
 
 bool is_feasible(const Function& f, const Inst& inst, const Target& target, const Limits& limits) {
-  return fits_in_all_files(f, inst, Files(f, target, limits));
+  return Points(f, target, limits).fits(inst);
 }
 
 std::optional<ir::InstId> find_impossible(const Function& f, const Target& target, const Limits& limits,
                                           const std::vector<bool>& exempt) {
-  const Files files(f, target, limits);
+  const Points points(f, target, limits);
   for (std::size_t k = 0; k < f.insts.size(); ++k) {
     const bool is_asked = k >= exempt.size() || !exempt[k];
-    if (is_asked && !fits_in_all_files(f, f.insts[k], files)) return f.insts[k].id;
+    if (is_asked && !points.fits(f.insts[k])) return f.insts[k].id;
   }
   return std::nullopt;
 }
@@ -505,9 +543,9 @@ std::optional<int> demand(const Function& f, const Inst& inst, RegFile file, con
 
 JudgeResult judge_completeness(const Before& prepared, const Limits& limits) {
   const Function& before = prepared.program();
-  const Files files(before, prepared.target(), limits, prepared.preserved());
+  const Points points(before, prepared.target(), limits, prepared.preserved());
   for (const Inst& i : before.insts)
-    if (!fits_in_all_files(before, i, files))
+    if (!points.fits(i))
       return without_verdict(kName, Verdict::Pass,
                              fmt::format("#{} ({}) cannot be packed into the limit", i.id.value, before.mnemonic(i)));
   Collector out(kName);

@@ -37,11 +37,13 @@ void FileAllocator::block_fixed_moments() {
   for (const std::uint32_t n : round_.index.bound) {
     const Inst& inst = f.insts[round_.live.inst_at(n)];
     UnitSet clobbered = clobbered_units(f, inst, file_), restored;
+    const UnitSet closed = round_.index.limits.closed(file_, round_.live.inst_at(n));
     if (inst.op == Op::Ret) restored = callee_saved_;
     if (REGDUEL_PLANTED("fatpoint-clobber-missed")) clobbered = {};
     if (REGDUEL_PLANTED("fatpoint-ret-takes-callee-saved")) restored = {};
-    if (clobbered.any()) base_.add_clobber(n, clobbered);
-    if (inst.op == Op::Ret) base_.block_reads(n, restored);
+    if (clobbered.any() || closed.any()) base_.add_clobber(n, clobbered | closed);
+    if (inst.op == Op::Ret || closed.any()) base_.block_reads(n, restored | closed);
+    if (closed.any()) base_.block_writes(n, closed);
   }
 }
 

@@ -53,7 +53,8 @@ class FileAllocator {
   //   absent   ascending
   [[nodiscard]] std::vector<ir::VRegId> vregs_without(std::span<const ir::VRegId> absent) const;
   [[nodiscard]] const CoalescedClasses& classes() const { return classes_; }
-  // Hard conflicts before any vreg has a home: clobbers, and moments at which callee-saved units are restored.
+  // Hard conflicts before any vreg has a home: clobbers, moments at which callee-saved units are restored, and units above the limit
+  // of a point.
   [[nodiscard]] const Occupancy& base() const { return base_; }
   [[nodiscard]] const UnitSet& not_allocatable() const { return not_allocatable_; }
   [[nodiscard]] const UnitSet& callee_saved() const { return callee_saved_; }

@@ -10,7 +10,7 @@ Occupancy::Occupancy(std::uint32_t num_insts) : num_stretches_((2 * std::size_t{
 
 Occupancy::Occupancy(const Occupancy& other)
     : num_stretches_(other.num_stretches_), stretches_(other.stretches_), clobbers_of_other_(&other.clobbers()),
-      has_blocked_reads_(other.has_blocked_reads_) {
+      has_blocked_moments_(other.has_blocked_moments_) {
   rows_.reserve(std::max<std::size_t>(other.rows_.size(), 1) + num_stretches_);
   rows_ = other.rows_;
 }
@@ -34,9 +34,8 @@ void Occupancy::add_clobber(std::uint32_t inst, const UnitSet& units) {
   own_clobbers_.units.push_back(units);
 }
 
-void Occupancy::block_reads(std::uint32_t inst, const UnitSet& units) {
-  const std::size_t row = 2 * static_cast<std::size_t>(inst);
-  has_blocked_reads_ = true;
+void Occupancy::block(std::size_t row, const UnitSet& units) {
+  has_blocked_moments_ = true;
   for (std::size_t w = 0; w < UnitSet::kWords; ++w) {
     if (units.words[w] == 0) continue;
     Stretch& s = stretches_of(w)[row / kStretch];

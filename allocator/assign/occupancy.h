@@ -31,19 +31,22 @@ class Occupancy {
 
   // Requires ascending instructions.
   void add_clobber(std::uint32_t inst, const UnitSet& units);
-  // Marks units as taken at the R moment of one instruction, for no vreg.
-  void block_reads(std::uint32_t inst, const UnitSet& units);
+  // Mark units as taken at the R or the W moment of one instruction, for no vreg.
+  void block_reads(std::uint32_t inst, const UnitSet& units) { block(2 * std::size_t{inst}, units); }
+  void block_writes(std::uint32_t inst, const UnitSet& units) { block(2 * std::size_t{inst} + 1, units); }
 
   // Requires that the units are free over the whole range.
   void mark(std::span<const Interval> range, int lo, int hi);
   void unmark(std::span<const Interval> range, int lo, int hi);
   [[nodiscard]] UnitSet conflicts(std::span<const Interval> range) const;
   [[nodiscard]] bool has_clobbers() const { return !clobbers().points.empty(); }
-  [[nodiscard]] bool has_blocked_reads() const { return has_blocked_reads_; }
+  [[nodiscard]] bool has_blocked_moments() const { return has_blocked_moments_; }
   // The units of clobbers among them.
   [[nodiscard]] UnitSet clobbers(std::span<const Interval> range) const;
 
  private:
+  void block(std::size_t row, const UnitSet& units);
+
   // Rows come in stretches, and units in words. Of one word in one stretch, `full` has the units that are held for the whole
   // stretch (their rows are not written), `any` the union of all its rows: so a long range costs one word a stretch.
   static constexpr std::size_t kStretch = 64;
@@ -70,7 +73,7 @@ class Occupancy {
   std::vector<Rows> rows_;  // those that are written; rows_[0] is zero and belongs to no stretch; empty before the first mark
   Clobbers own_clobbers_;
   const Clobbers* clobbers_of_other_ = nullptr;  // of the one that this is a copy of
-  bool has_blocked_reads_ = false;
+  bool has_blocked_moments_ = false;
 };
 
 }  // namespace regduel::allocator

@@ -197,7 +197,7 @@ int Placement::select_for(VRegId v) {
 UnitSet Placement::look_around(std::span<const Interval> range) {
   ++search_;
   neighbours_->find(range, result_.home);
-  bool with_reads = a_.base().has_blocked_reads();
+  bool with_reads = a_.base().has_blocked_moments();
   if (REGDUEL_PLANTED("fatpoint-evicts-into-a-restored-register")) with_reads = false;
   return (with_reads ? a_.base().conflicts(range) : a_.base().clobbers(range)) | a_.not_allocatable();
 }

@@ -11,7 +11,7 @@ namespace regduel::allocator {
 std::vector<char> candidates_to_spill(const Function& f, const Liveness& live, const RoundIndex& index, RegFile file,
                                       const Budget& budget, const BudgetModel& model, std::int64_t spilled) {
   const std::span<const VRegId> vregs = index.vregs[ir::index(file)];
-  const std::int32_t units = budget.allocatable[ir::index(file)].count();
+  const std::int32_t units = budget.units_everywhere(file);
   const bool is_paired = std::ranges::all_of(vregs, [&](VRegId v) { return f.vreg(v).units() == 2 && f.vreg(v).alignment() == 2; });
   // By row: the change of live units there; then how many rows before it trigger.
   std::vector<std::int32_t> rows(2 * static_cast<std::size_t>(live.num_numbered()) + 2, 0);

@@ -30,7 +30,7 @@ class FatPoints {
   FatPoints(const ClassicFile& file, const ClassicOptions& options)
       : file_(file), a_(file.allocator), round_(file.allocator.round()), f_(round_.lowered.f), options_(options),
         width_(scan_width(a_.limit())), is_bank_aware_(options.relaxation.bank_aware && a_.file() == RegFile::R),
-        has_moments_(a_.base().has_clobbers() || a_.base().has_blocked_reads()), below_limit_(a_.not_allocatable()),
+        has_moments_(a_.base().has_clobbers() || a_.base().has_blocked_moments()), below_limit_(a_.not_allocatable()),
         hint_(f_.vregs.size()), stamp_(f_.vregs.size(), 0) {
     below_limit_.clear_range(a_.limit(), ir::kMaxUnits);
     result_.attempt.home.assign(f_.vregs.size(), -1);

@@ -30,11 +30,11 @@ bool is_cheaper(const ClassicAttempt& a, const ClassicAttempt& b) {
 
 bool SpillRounds::is_pressure_high() {
   const Run& run = progress_.run;
-  const RoundIndex& index = index_.emplace(run.facts.f, run.facts.live);
+  const RoundIndex& index = index_.emplace(run.facts.f, run.facts.live, run.budget.points_of(run.facts.f));
   bool is_high = false;
   for (const RegFile file : kFileOrder) {
     const std::size_t k = ir::index(file);
-    progress_.high_pressure[k] = index.max_live[k] > run.budget.allocatable[k].count();
+    progress_.high_pressure[k] = index.max_live[k] > run.budget.units_everywhere(file);
     is_high = is_high || progress_.high_pressure[k];
   }
   return is_high;

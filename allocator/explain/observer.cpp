@@ -278,7 +278,7 @@ void Observer::say_what_forbids(Step& s, const ScanState& state, const UnitSet& 
     for (int u = home; u < std::min(home + f.vreg(v).units(), ir::kMaxUnits); ++u)
       if (VRegId& h = holder[static_cast<std::size_t>(u)]; !h.is_valid()) h = v;
   }
-  std::vector<std::string> clobber(ir::kMaxUnits), restore(ir::kMaxUnits);
+  std::vector<std::string> clobber(ir::kMaxUnits), restore(ir::kMaxUnits), above(ir::kMaxUnits);
   for (const std::uint32_t n : round_->index.bound) {
     const Inst& inst = f.insts[round_->live.inst_at(n)];
     if (contains(state.range, clobber_point(n)))
@@ -286,6 +286,10 @@ void Observer::say_what_forbids(Step& s, const ScanState& state, const UnitSet& 
         if (op.role == Role::Clobber && op.preg().file == allocator.file())
           for (int u = op.preg().begin(); u < std::min(op.preg().end(), ir::kMaxUnits); ++u)
             if (std::string& c = clobber[static_cast<std::size_t>(u)]; c.empty()) c = at(n);
+    const UnitSet closed = round_->index.limits.closed(allocator.file(), round_->live.inst_at(n));
+    if (contains(state.range, read_point(n)) || contains(state.range, write_point(n)))
+      for (int u = 0; u < ir::kMaxUnits; ++u)
+        if (std::string& c = above[static_cast<std::size_t>(u)]; closed.has(u) && c.empty()) c = at(n);
     if (inst.op == Op::Ret && contains(state.range, read_point(n)))
       for (int u = 0; u < ir::kMaxUnits; ++u)
         if (allocator.callee_saved().has(u) && restore[static_cast<std::size_t>(u)].empty())
@@ -308,6 +312,9 @@ void Observer::say_what_forbids(Step& s, const ScanState& state, const UnitSet& 
       seen.reason = UnitReason::AboveLimit;
     } else if (!taken.has_any(unit, end)) {
       continue;
+    } else if (const int a = first([&](std::size_t u) { return !above[u].empty(); }); a >= 0) {
+      seen.reason = UnitReason::AboveLimit;
+      seen.at = above[static_cast<std::size_t>(a)];
     } else if (const int c = first([&](std::size_t u) { return !clobber[u].empty(); }); c >= 0) {
       seen.reason = UnitReason::Clobbered;
       seen.at = clobber[static_cast<std::size_t>(c)];

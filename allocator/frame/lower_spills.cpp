@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "allocator/program/names.h"
+#include "allocator/program/point_limits.h"
 #include "ir/cfg.h"
 #include "ir/unit_set.h"
 
@@ -51,7 +52,7 @@ std::optional<ir::Target> without_two_registers(const Function& program, const i
   for (const Operand& op : program.operands) add_units(taken, op.fixed());
   ir::Target result = target;
   int found = 0;
-  for (int u = limits.of(RegFile::R); u-- > 0 && found < 2;)
+  for (int u = PointLimits(program, limits.of(RegFile::R)).least(); u-- > 0 && found < 2;)
     if (!taken.has(u) && ir::is_allocatable(target, limits, RegFile::R, u)) {
       result.reserved.push_back({RegFile::R, 1, static_cast<std::uint16_t>(u)});
       ++found;
@@ -188,7 +189,8 @@ std::optional<AddressRegisters> find_address_registers(const Function& f, const 
       for (int u = r.begin(); u < r.end(); ++u) ++clobbers[static_cast<std::size_t>(u)];
   }
   std::vector<int> found;
-  for (int u = 0; u < limits.of(RegFile::R); ++u)
+  const int least = PointLimits(f, limits.of(RegFile::R)).least();
+  for (int u = 0; u < least; ++u)
     if (!taken.has(u) && ir::is_allocatable(target, limits, RegFile::R, u)) found.push_back(u);
   if (found.size() < 2) return std::nullopt;
   if (clobbers[static_cast<std::size_t>(found[0])] > clobbers[static_cast<std::size_t>(found[1])]) std::swap(found[0], found[1]);

@@ -16,10 +16,13 @@ namespace regduel::allocator {
 
 Budget Budget::of(const Function& program, const ir::Target& target, const ir::Limits& limits) {
   Budget b;
+  const PointLimits points(program, limits.of(RegFile::R));
+  for (std::size_t i = 0; i < program.insts.size() && points.vary(); ++i)
+    if (points.is_lower(i)) b.limit_at.emplace(program.insts[i].id, points.at(i));
   for (const RegFile file : ir::kAllFiles) {
     const std::size_t f = ir::index(file);
     b.limit[f] = limits.of(file);
-    b.allocatable[f] = UnitSet::range(0, std::min(limits.of(file), target.units[f]));
+    b.allocatable[f] = UnitSet::range(0, std::min(file == RegFile::R ? points.most() : limits.of(file), target.units[f]));
     for (const PReg r : target.reserved)
       if (r.file == file) b.allocatable[f] -= units_of(r);
   }
@@ -28,6 +31,8 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
   const auto count_from_zero = [&] {
     for (std::size_t f = 0; f < b.from_zero.size(); ++f)
       while (b.from_zero[f] < ir::kMaxUnits && b.allocatable[f].has(b.from_zero[f])) ++b.from_zero[f];
+    int& everywhere = b.from_zero[ir::index(RegFile::R)];
+    everywhere = std::min(everywhere, points.least());
   };
   if (program.kind != ir::FunctionKind::Device) {
     count_from_zero();
@@ -44,7 +49,8 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
   for (const PReg r : target.abi(program.abi).callee_saved) {
     const UnitSet kept = units_of(r) - clobbered[ir::index(r.file)];
     if (returns) b.callee_saved[ir::index(r.file)] |= kept;
-    if (reentered) b.allocatable[ir::index(r.file)] -= kept;
+    const bool is_above_a_limit = r.file == RegFile::R && points.vary() && r.end() > points.least();
+    if (reentered || is_above_a_limit) b.allocatable[ir::index(r.file)] -= kept;
   }
   count_from_zero();
   return b;

@@ -15,9 +15,11 @@
 
 #include <expected>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "allocator/instruction/items.h"
+#include "allocator/program/point_limits.h"
 #include "ir/allocator.h"
 #include "ir/unit_set.h"
 
@@ -27,18 +29,35 @@ using ir::UnitSet;
 
 // The units that a program under a limit may use, by file.
 struct Budget {
-  ir::PerFile<UnitSet> allocatable;  // below the limit, not reserved; without callee-saved ones that cannot be saved
+  // Below the limit, where it varies the highest one; not reserved; without callee-saved ones that cannot be saved.
+  ir::PerFile<UnitSet> allocatable;
   // That a device function must keep, allocatable or not; empty for kernels, and where nothing returns.
   ir::PerFile<UnitSet> callee_saved;
-  ir::PerFile<int> from_zero = {};  // units [0, from_zero) are all allocatable
+  ir::PerFile<int> from_zero = {};  // units [0, from_zero) are all allocatable everywhere
   ir::PerFile<int> limit = {};      // as asked for
+  // Where the limit of R varies by point: its limit at each instruction of the program at which it is not the highest.
+  std::unordered_map<ir::InstId, int> limit_at = {};
 
   // Entry with predecessors: nothing can be saved there just once, so callee-saved registers are left alone.
   [[nodiscard]] static Budget of(const ir::Function& program, const ir::Target& target, const ir::Limits& limits);
   // Units that an operand of the instruction may stand in: callee-saved ones are restored before a ret reads its operands.
   [[nodiscard]] UnitSet at(ir::RegFile file, const ir::Inst& inst) const {
     const std::size_t k = ir::index(file);
-    return inst.op == ir::Op::Ret ? allocatable[k] - callee_saved[k] : allocatable[k];
+    UnitSet units = inst.op == ir::Op::Ret ? allocatable[k] - callee_saved[k] : allocatable[k];
+    if (file != ir::RegFile::R || limit_at.empty()) return units;
+    if (const auto lower = limit_at.find(inst.id); lower != limit_at.end()) units.clear_range(lower->second, ir::kMaxUnits);
+    return units;
+  }
+  // How many there are at each instruction, whatever its limit.
+  [[nodiscard]] int units_everywhere(ir::RegFile file) const {
+    UnitSet units = allocatable[ir::index(file)];
+    if (file == ir::RegFile::R)
+      for (const auto& [inst, lower] : limit_at) units.clear_range(lower, ir::kMaxUnits);
+    return units.count();
+  }
+  // Of any version of the program.
+  [[nodiscard]] PointLimits points_of(const ir::Function& f) const {
+    return limit_at.empty() ? PointLimits() : PointLimits(f, limit[ir::index(ir::RegFile::R)]);
   }
 };
 

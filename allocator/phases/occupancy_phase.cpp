@@ -45,7 +45,7 @@ int registers_of(const ir::Function& allocated) {
 // The estimated cost of the victims that guidance names for the soft budget; nothing if the knob does not allow one of them.
 std::optional<std::int64_t> cost_of_victims(Progress& p, const Budget& soft) {
   const ProgramFacts& facts = p.run.facts;
-  const RoundIndex index(facts.f, facts.live);
+  const RoundIndex index(facts.f, facts.live, soft.points_of(facts.f));
   SpillGuidance guidance(
       {facts.f, facts.live, index, p.costs(), soft, facts.model, facts.slots, p.plan.if_spilled, Spilled::of(facts.f, p.plan)});
   std::int64_t cost = 0;

@@ -20,8 +20,9 @@ SpillCode code_of(const Run& run, const Plan& plan) {
 
 PlannedProgram::PlannedProgram(const Run& run, const Plan& plan, const std::vector<std::int64_t>& costs)
     : run_(run), code_(code_of(run, plan)), live_(code_.f, run.facts.cfg, run.facts.live, code_.now_at, code_.is_changed),
-      index_(code_.f, live_), cost_(costs), guidance_({code_.f, live_, index_, cost_, run.budget, run.facts.model, run.facts.slots,
-                                                       plan.if_spilled, Spilled::of(run.facts.f, plan)}) {
+      index_(code_.f, live_, run.budget.points_of(code_.f)), cost_(costs),
+      guidance_({code_.f, live_, index_, cost_, run.budget, run.facts.model, run.facts.slots, plan.if_spilled,
+                 Spilled::of(run.facts.f, plan)}) {
   cost_.resize(code_.f.vregs.size(), kUnspillable);  // temporaries
 }
 

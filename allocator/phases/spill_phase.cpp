@@ -22,7 +22,7 @@ SpillPhase::SpillPhase(Progress& progress) : progress_(progress), is_guided_(pro
 bool SpillPhase::is_over_before_spill_code() {
   const Run& run = progress_.run;
   const ProgramFacts& facts = run.facts;
-  const RoundIndex index(facts.f, facts.live);
+  const RoundIndex index(facts.f, facts.live, run.budget.points_of(facts.f));
   SpillGuidance guidance({facts.f, facts.live, index, progress_.costs(), run.budget, facts.model, facts.slots,
                           progress_.plan.if_spilled, Spilled::of(facts.f, progress_.plan)});
   const auto over = std::find_if(std::begin(kFileOrder), std::end(kFileOrder), [&](ir::RegFile f) { return guidance.is_over(f); });

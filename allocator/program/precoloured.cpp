@@ -39,6 +39,13 @@ std::vector<char> find_precoloured(const ir::Function& f, const Liveness& live, 
   }
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.point < b.point; });
 
+  const PointLimits limits = budget.points_of(f);
+  const auto is_below_limits = [&](PReg r, const Interval& during) {
+    if (r.file != RegFile::R || !limits.vary()) return true;
+    for (std::uint32_t n = during.begin.inst(); n < live.num_numbered() && read_point(n) < during.end; ++n)
+      if (r.end() > limits.at(live.inst_at(n))) return false;
+    return true;
+  };
   std::vector<VRegId> kept;
   for (std::size_t v = 0; v < f.vregs.size(); ++v) {
     const PReg fixed = f.vregs[v].fixed;
@@ -50,6 +57,7 @@ std::vector<char> find_precoloured(const ir::Function& f, const Liveness& live, 
     if (live.range(v).empty()) continue;
     bool free = (units_of(fixed) - budget.allocatable[ir::index(fixed.file)]).none();
     for (const Interval& i : live.range(v)) {
+      free = free && is_below_limits(fixed, i);
       auto e = std::lower_bound(events.begin(), events.end(), i.begin, [](const Event& a, Point p) { return a.point < p; });
       for (; free && e != events.end() && e->point < i.end; ++e)
         if (e->root != VRegId(v) && e->units.overlaps(fixed)) free = false;

@@ -10,7 +10,7 @@
 
 namespace regduel::allocator {
 
-RoundIndex::RoundIndex(const Function& f, const Liveness& live) {
+RoundIndex::RoundIndex(const Function& f, const Liveness& live, PointLimits of_points) : limits(std::move(of_points)) {
   vregs.build(ir::kNumFiles, [&](auto add) {
     for (std::size_t v = 0; v < f.vregs.size(); ++v)
       if (!live.range(v).empty()) add(ir::index(f.vregs[v].file()), VRegId(v));
@@ -18,7 +18,8 @@ RoundIndex::RoundIndex(const Function& f, const Liveness& live) {
   for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
     const Inst& inst = f.insts[live.inst_at(n)];
     const auto ops = f.operands_of(inst);
-    if (inst.op == Op::Ret || (!ops.empty() && ops.back().role == Role::Clobber)) bound.push_back(n);
+    const bool is_clobbering = !ops.empty() && ops.back().role == Role::Clobber;
+    if (inst.op == Op::Ret || is_clobbering || limits.is_lower(live.inst_at(n))) bound.push_back(n);
   }
   // By row: how many more units live from there on, and in one bit whether it is so. All zero again after each file.
   std::vector<std::int32_t> rows(2 * static_cast<std::size_t>(live.num_numbered()) + 1, 0);

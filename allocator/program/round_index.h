@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "allocator/program/liveness.h"
+#include "allocator/program/point_limits.h"
 #include "base/grouped.h"
 #include "ir/program.h"
 
@@ -13,11 +14,13 @@ namespace regduel::allocator {
 
 // Facts by register file, found in one pass over the program.
 struct RoundIndex {
-  RoundIndex(const ir::Function& f, const Liveness& live);
+  RoundIndex(const ir::Function& f, const Liveness& live, PointLimits limits = {});
 
-  Grouped<ir::VRegId> vregs;         // by file: those with a live range, ascending
-  ir::PerFile<int> max_live = {};    // largest number of units live at one moment
-  std::vector<std::uint32_t> bound;  // numbers of the rets and of the instructions with clobbers, ascending
+  Grouped<ir::VRegId> vregs;       // by file: those with a live range, ascending
+  ir::PerFile<int> max_live = {};  // largest number of units live at one moment
+  PointLimits limits;              // of R
+  // Numbers of the rets, of the instructions with clobbers, and of those at which R has a lower limit; ascending.
+  std::vector<std::uint32_t> bound;
 };
 
 // By vreg: the instructions at which a temporary would replace it if it were spilled, ascending, each once. Copies, spills and

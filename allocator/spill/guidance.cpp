@@ -102,9 +102,12 @@ class SpillGuidance::Queue {
       return always ||
              program_.model.triggers(program_.spilled.vregs[ir::index(file_)], count - room, count, {.budget = room}, is_paired);
     };
+    const PointLimits& limits = program_.index.limits;
+    const bool varies = file_ == RegFile::R && limits.vary();
     std::vector<std::int32_t> room;
     for (const std::uint32_t k : program_.index.bound) {
-      const UnitSet clobbered = clobbered_units(f_, f_.insts[program_.live.inst_at(k)], file_);
+      const std::uint32_t inst = program_.live.inst_at(k);
+      const UnitSet clobbered = clobbered_units(f_, f_.insts[inst], file_) | limits.closed(file_, inst);
       if (clobbered.none()) continue;
       clobbers_.add(clobber_point(k));
       room.push_back((allocatable - clobbered).count());
@@ -132,13 +135,17 @@ class SpillGuidance::Queue {
       if (!is_worth(sum, room[c])) over_clobber_[c] = 0;
       else ++num_over_;
     }
-    is_over_ = is_over_ || max_live > budget;
-    if (!is_over_) return;
+    if (!is_over_ && max_live <= budget && !varies) return;
     std::int32_t units = 0;
-    for (std::int32_t& at_row : hot_before_) {
-      units += at_row;
-      at_row = static_cast<std::int32_t>(hot_.size());
-      if (units > budget && is_worth(units, budget)) hot_.push_back(units - budget);
+    for (std::size_t row = 0; row < hot_before_.size(); ++row) {
+      units += hot_before_[row];
+      hot_before_[row] = static_cast<std::int32_t>(hot_.size());
+      std::int32_t there = budget;
+      if (varies && row / 2 < program_.live.num_numbered())
+        there = (allocatable - limits.closed(file_, program_.live.inst_at(static_cast<std::uint32_t>(row / 2)))).count();
+      if (units <= there) continue;
+      is_over_ = true;
+      if (is_worth(units, there)) hot_.push_back(units - there);
     }
     num_over_ += static_cast<std::int64_t>(hot_.size());
   }

@@ -38,9 +38,12 @@ void PredicatePacks::find_room(const Plan& plan) {
   }
   for (const Pack& pack : packs_)
     for (const Interval& i : pack.range) add(i, 1);
+  const PointLimits limits = budget_.points_of(f_);
   std::vector<VRegId> named;
   for (std::uint32_t number = 0; number < n; ++number) {
     const ir::Inst& inst = f_.insts[live_.inst_at(number)];
+    if (limits.is_lower(live_.inst_at(number)))
+      add({read_point(number), read_point(number + 1)}, (limits.closed(RegFile::R, live_.inst_at(number)) & allocatable).count());
     named.clear();
     for (const ir::Operand& op : f_.operands_of(inst)) {
       if (op.role == ir::Role::Clobber && op.preg().file == RegFile::R) {

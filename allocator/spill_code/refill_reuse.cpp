@@ -36,7 +36,12 @@ RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Pla
     std::int32_t sum = budget.allocatable[ir::index(file)].count();
     for (std::int32_t& r : room) r = sum += r;
   }
+  const PointLimits limits = budget.points_of(in);
+  auto& room_of_r = room_[ir::index(ir::RegFile::R)];
   for (std::uint32_t number = 0; number < n; ++number) {
+    if (limits.is_lower(live.inst_at(number)) && !room_of_r.empty())
+      room_of_r[number] -=
+          (limits.closed(ir::RegFile::R, live.inst_at(number)) & budget.allocatable[ir::index(ir::RegFile::R)]).count();
     if (plan.reuse.barred_insts[live.inst_at(number)] != 0)
       for (auto& room : room_)
         if (!room.empty()) room[number] = 0;

@@ -54,8 +54,8 @@ class Walk {
   Walk(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const Registers& registers,
        const SplitCandidates& candidates, const NextUse& next, const MoveWeights& weights, const Residence* before)
       : f_(f), cfg_(cfg), live_(live), registers_(registers), candidates_(candidates), next_(next), weights_(weights),
-        before_(before), is_in_(candidates.size(), 0), is_reached_(candidates.size(), 0), is_kept_(candidates.size(), 0),
-        next_use_(candidates.size(), kNoUse), missing_(candidates.num_global, 0) {
+        before_(before), limits_(registers.budget.points_of(f)), is_in_(candidates.size(), 0), is_reached_(candidates.size(), 0),
+        is_kept_(candidates.size(), 0), next_use_(candidates.size(), kNoUse), missing_(candidates.num_global, 0) {
     out_.at_head.resize(f.blocks.size());
     out_.at_end.resize(f.blocks.size());
     out_.in_memory.assign(f.operands.size(), 0);
@@ -191,7 +191,10 @@ class Walk {
     return others_[k][2 * static_cast<std::size_t>(number) + (at_writes ? 1 : 0)];
   }
   [[nodiscard]] Units room_at(RegFile file, std::uint32_t number, bool at_writes) const {
-    return registers_there_[ir::index(file)] - others_at(file, number, at_writes);
+    const std::uint32_t inst = file == RegFile::R && limits_.vary() ? live_.inst_at(number) : 0;
+    if (!limits_.is_lower(inst)) return registers_there_[ir::index(file)] - others_at(file, number, at_writes);
+    return Units::of_set(registers_.budget.allocatable[ir::index(file)] - limits_.closed(file, inst)) -
+           others_at(file, number, at_writes);
   }
 
   // --- heads of blocks
@@ -328,7 +331,7 @@ class Walk {
   void clobbers(const Inst& inst) {
     for (const RegFile file : ir::kAllFiles) {
       if (!registers_.is_scarce[ir::index(file)]) continue;
-      const UnitSet clobbered = clobbered_units(f_, inst, file);
+      const UnitSet clobbered = clobbered_units(f_, inst, file) | limits_.closed(file, index_);
       if (clobbered.none()) continue;
       limit(file, Units::of_set(registers_.budget.allocatable[ir::index(file)] - clobbered) - others_at(file, number_, true));
     }
@@ -420,6 +423,7 @@ class Walk {
   const NextUse& next_;
   const MoveWeights& weights_;
   const Residence* before_;
+  const PointLimits limits_;
   Residence out_;
   ir::PerFile<std::vector<std::uint32_t>> in_;      // candidates in registers
   ir::PerFile<Units> used_ = {}, registers_there_;  // their units; the units of the file

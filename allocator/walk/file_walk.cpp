@@ -53,7 +53,7 @@ struct Intervals {
   Intervals(const FileAllocator& a, const Function& f, const Liveness& live) : bound(a.base()) {
     room.usable = UnitSet::range(0, a.limit()) - a.not_allocatable();
     room.needed = std::min(a.first_unit() + a.max_live(), a.limit());
-    has_bound = a.base().has_clobbers() || a.base().has_blocked_reads();
+    has_bound = a.base().has_clobbers() || a.base().has_blocked_moments();
     for (const VRegId v : a.vregs()) {
       if (f.vreg(v).is_architectural()) continue;
       for (const Interval& i : live.range(v.index())) starts.push_back({first_row(i), end_row(i), i.end, v});
@@ -209,6 +209,7 @@ class FileWalk {
   void enter(std::uint32_t n) {
     const std::uint32_t row = 2 * n;
     release_until(row);
+    closed_ = round_.index.limits.closed(a_.file(), live_.inst_at(n));
     here_.clear();
     for_each_here([&](VRegId v) { here_.push_back(v); });
     const std::size_t num_going_on = here_.size();
@@ -222,7 +223,7 @@ class FileWalk {
     std::erase_if(here_, [&](VRegId v) { return is_here(v); });
     std::stable_sort(here_.begin(), here_.end(), [&](VRegId x, VRegId y) { return rank(x) < rank(y); });
     const bool all_stand = std::all_of(here_.begin(), here_.end(), [&](VRegId v) {
-      const int unit = choose_or_bound(v, taken_, {read_point(n), end_[v.index()].point});
+      const int unit = choose_or_bound(v, taken_ | closed_, {read_point(n), end_[v.index()].point});
       if (unit >= 0) put(v, unit);
       return unit >= 0;
     });
@@ -234,25 +235,33 @@ class FileWalk {
   // The first of here_ stand where the block before in this order leaves them; all stand where the likeliest predecessor does.
   void stand_as_left(std::size_t num_going_on) {
     const BlockId from = likeliest_predecessor();
-    if (from.is_valid() && from == walked_last_ && !goes_back(from)) return stand_as(ends_.of(from));
+    if (from.is_valid() && from == walked_last_ && !goes_back(from)) {
+      for (std::size_t k = 0; k < num_going_on; ++k)
+        if (is_closed(here_[k], unit_[here_[k].index()])) take_off(here_[k]);
+      return stand_as(ends_.of(from));
+    }
     for (std::size_t k = 0; k < num_going_on; ++k) take_off(here_[k]);
     if (from.is_valid()) stand_as((goes_back(from) ? ends_before_ : ends_).of(from));
   }
   void stand_as(std::span<const Places::Place> places) {
     for (const auto& [v, unit] : places) wanted_[v.index()] = unit;
     for (const VRegId v : here_)
-      if (!is_here(v) && wanted_[v.index()] != kNowhere) put(v, wanted_[v.index()]);
+      if (!is_here(v) && wanted_[v.index()] != kNowhere && !is_closed(v, wanted_[v.index()])) put(v, wanted_[v.index()]);
     for (const auto& [v, unit] : places) wanted_[v.index()] = kNowhere;
   }
+  // Where the limit is lower than before.
+  [[nodiscard]] bool is_closed(VRegId v, int unit) const { return closed_.has_any(unit, unit + f_.vreg(v).units()); }
   // The edges move whatever has to, so that all may stand anywhere.
   void arrange_head() {
     std::vector<Stand>& stands = arrangement_.stands;
     stands.clear();
     for_each_here([&](VRegId v) {
-      stands.push_back({.vreg = v, .shape = shape(v), .at_reads = true, .bound = bound_to(v), .before = unit_[v.index()]});
+      stands.push_back(
+          {.vreg = v, .shape = shape(v), .at_reads = true, .bound = bound_to(v), .before = unit_[v.index()], .forbidden = closed_});
     });
     for (const VRegId v : here_)
-      if (!is_here(v)) stands.push_back({.vreg = v, .shape = shape(v), .at_reads = true, .bound = bound_to(v)});
+      if (!is_here(v))
+        stands.push_back({.vreg = v, .shape = shape(v), .at_reads = true, .bound = bound_to(v), .forbidden = closed_});
     while (!arrangement_.place_anew()) drop_one();
     for (const Stand& s : stands)
       if (is_here(s.vreg)) take_off(s.vreg);
@@ -307,6 +316,7 @@ class FileWalk {
     is_bound_ = next_bound_ < bound.size() && bound[next_bound_] == n;
     clobbered_ = is_bound_ ? clobbered_units(f_, inst, a_.file()) : UnitSet();
     restored_ = is_bound_ && inst.op == Op::Ret ? a_.callee_saved() : UnitSet();
+    closed_ = is_bound_ ? round_.index.limits.closed(a_.file(), live_.inst_at(n)) : UnitSet();
     begins_.clear();
     for (; next_ < intervals_.starts.size() && intervals_.starts[next_].row <= 2 * n + 1; ++next_)
       add_begin(intervals_.starts[next_]);
@@ -340,10 +350,10 @@ class FileWalk {
   }
   // Units that a value that ends at `end` may not have where the instruction reads.
   [[nodiscard]] UnitSet forbidden_until(Point end, std::uint32_t n) const {
-    return end > clobber_point(n) ? restored_ | clobbered_ : restored_;
+    return (end > clobber_point(n) ? restored_ | clobbered_ : restored_) | closed_;
   }
   [[nodiscard]] bool is_someone_driven_away(std::uint32_t n) const {
-    if (!is_bound_ || (taken_ & (clobbered_ | restored_)).none()) return false;
+    if (!is_bound_ || (taken_ & (clobbered_ | restored_ | closed_)).none()) return false;
     bool is_away = false;
     for_each_here([&](VRegId v) {
       const int unit = unit_[v.index()];
@@ -364,7 +374,7 @@ class FileWalk {
     return std::all_of(begins_.begin(), begins_.end(), [&](const Start& s) {
       const bool reads = s.row == 2 * n, writes = s.end_row > 2 * n + 1;
       const int units = f_.vreg(s.vreg).units();
-      UnitSet taken = writes ? at_writes : UnitSet();
+      UnitSet taken = writes ? at_writes | closed_ : UnitSet();
       if (reads) taken |= at_reads | forbidden_until(s.end, n);
       int unit = kNowhere;
       if (!is_here(s.vreg)) unit = choose_or_bound(s.vreg, taken, {reads ? read_point(n) : write_point(n), s.end});
@@ -401,7 +411,7 @@ class FileWalk {
                         .at_reads = reads,
                         .at_writes = !reads || s.end_row > 2 * n + 1,
                         .bound = bound_to(s.vreg),
-                        .forbidden = reads ? forbidden_until(s.end, n) : UnitSet()});
+                        .forbidden = reads ? forbidden_until(s.end, n) : closed_});
     }
     while (!arrangement_.arrange()) drop_one();
     const std::size_t first = result_.moves.size();
@@ -467,6 +477,7 @@ class FileWalk {
   // Of the instruction at hand.
   bool is_bound_ = false;  // it has clobbers, or is a ret
   UnitSet clobbered_, restored_;
+  UnitSet closed_;  // above its limit
   std::vector<Start> begins_;
   struct Coming {
     Start start;

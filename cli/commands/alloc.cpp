@@ -200,7 +200,8 @@ int alloc(const Options& o) {
     const std::string properties =
         ptxas_lines.of_function(k, target, m, spills, limit, o.regs == "file" ? bounds.reason : "maxrregcount option");
     if (o.verbose) stats[k] += properties;
-    for (const std::string& note : notes_of_launch(p.declared.bounds, target, m, o.regs == "file" ? &bounds : nullptr))
+    for (const std::string& note : notes_of_launch(p.declared.bounds, target, m, registers_at_entry(p.function, m, limit),
+                                                   o.regs == "file" ? &bounds : nullptr))
       notes += fmt::format("{}: note: @{}: {}\n", p.file, p.function.name, note);
     if (const auto warning = oracles::spill_warning(p.function.name, spills); warning && o.warns_on_spills)
       fmt::print(stderr, "regduel warning : {}\n", *warning);

@@ -224,7 +224,10 @@ std::string launch_lines(const duel::Case& input, const ir::LaunchBounds& bounds
   std::string text;
   for (const duel::Bout& b : duel.bouts) {
     if (!b.program) continue;
-    for (const std::string& note : notes_of_launch(bounds, *input.target, b.measures, are_the_limit ? &limit : nullptr))
+    const int asked = input.limits.of(ir::RegFile::R);
+    const int registers =
+        registers_at_entry(input.program, b.measures, asked < input.target->units[ir::index(ir::RegFile::R)] ? asked : 0);
+    for (const std::string& note : notes_of_launch(bounds, *input.target, b.measures, registers, are_the_limit ? &limit : nullptr))
       text += fmt::format("note: @{} by {}: {}\n", input.program.name, b.allocator, note);
   }
   return text;

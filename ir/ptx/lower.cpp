@@ -122,6 +122,14 @@ bool Lowering::instruction(const Statement& s, const Opcode& o) {
       code.tied_use = static_cast<int>(at);
   }
   if (info.carry_in) code.uses.push_back(use(carry()));
+  // The registers above the new limit are given up, or come with nothing in them.
+  std::vector<PReg> given_up;
+  const int units = target_.units[index(RegFile::R)];
+  if (o.root() == "setmaxnreg" && code.uses.size() == 1 && code.uses[0].imm() >= 1 && code.uses[0].imm() < units) {
+    const auto limit = static_cast<int>(code.uses[0].imm());
+    given_up.push_back({RegFile::R, static_cast<std::uint8_t>(units - limit), static_cast<std::uint16_t>(limit)});
+    code.clobbers = &given_up;
+  }
   emit(std::move(code));
   for (Code& c : after) emit(std::move(c));
   return !failed();

@@ -39,8 +39,11 @@ bool Parser::module_item() {
   if (tok().is(';')) return next(), true;
   const Token first = tok();
   if (first.is('@') && tok_after().is('@')) return skip_line(first), true;  // DWARF of old compilers
-  bool is_weak = false;
-  for (; is_linkage(tok()); next()) is_weak = is_weak || tok().is_directive(".weak");
+  bool is_weak = false, is_visible = false;
+  for (; is_linkage(tok()); next()) {
+    is_weak = is_weak || tok().is_directive(".weak");
+    is_visible = true;
+  }
   const Token t = tok();
   if (t.kind != TokenKind::Directive) return expected("a directive");
   next();
@@ -48,7 +51,7 @@ bool Parser::module_item() {
   if (d == ".version") return number("a version").has_value();
   if (d == ".address_size") return number("32 or 64").has_value();
   if (d == ".target") return target();
-  if (d == ".entry" || d == ".func") return function(d == ".entry", is_weak);
+  if (d == ".entry" || d == ".func") return function(d == ".entry", is_weak, is_visible);
   if (d == ".global" || d == ".const" || d == ".shared" || d == ".local" || d == ".tex" || d == ".param")
     return variables(Where::Module, false);
   if (d == ".reg") return declare_registers(module_registers_);
@@ -139,10 +142,12 @@ bool Parser::variables(Where where, bool is_local) {
       if (f_.local_bytes > kMaxLocalBytes) return fail(name, "the local variables of a function have more than 2^30 bytes");
     }
     if (accept('=')) {
+      const auto begin = offset(tok());
       while (!tok().is(',') && !tok().is(';')) {
         if (at_end()) return expected("a value");
         if (tok().is('{') ? !skip_group('{', '}') : tok().is('(') ? !skip_group('(', ')') : (next(), false)) return false;
       }
+      module_.initialisers.push_back(text().substr(begin, offset(tok()) - begin));
     }
     if (accept(';')) return true;
     if (!expect(',')) return false;
@@ -151,7 +156,7 @@ bool Parser::variables(Where where, bool is_local) {
 
 // --- signatures -----------------------------------------------------------------------------------------------------
 
-bool Parser::function(bool is_entry, bool is_weak) {
+bool Parser::function(bool is_entry, bool is_weak, bool is_visible) {
   f_ = FunctionSyntax{};
   f_.text = text();
   line_ = -1;
@@ -169,6 +174,7 @@ bool Parser::function(bool is_entry, bool is_weak) {
   f_.name = name.text;
   f_.at = offset(name);
   if (is_weak) module_.weak.emplace(name.text);
+  if (is_visible) module_.visible.emplace(name.text);
   module_names_.insert(name.text, 1);
   next();
   if (tok().is('(') && !signature(f_.arguments)) return false;

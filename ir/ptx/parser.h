@@ -27,7 +27,7 @@ class Parser : TokenReader {
   bool module_item();
   bool file();
   bool target();
-  bool function(bool is_entry, bool is_weak);
+  bool function(bool is_entry, bool is_weak, bool is_visible);
   bool signature(std::vector<int>& list);
   bool tuning(std::uint64_t& required);
   bool thread_count(std::uint64_t& product);

@@ -79,7 +79,7 @@ Parsed<PtxModule> parse_ptx(std::string_view text, std::string_view file_name, A
     if (!function) return std::move(function.error());
     module.functions.push_back(std::move(function->function));
     module.declarations.push_back({f.bounds, static_cast<std::uint32_t>(f.local_bytes), lines.of(std::move(function->places)),
-                                   std::string(m.target), nullptr, false});
+                                   std::string(m.target), nullptr, false, false});
     return std::nullopt;
   };
   auto syntax = ptx::parse_syntax(text, file_name, opcodes, take);
@@ -88,7 +88,11 @@ Parsed<PtxModule> parse_ptx(std::string_view text, std::string_view file_name, A
   for (std::size_t k = 0; k < module.functions.size(); ++k) {
     module.declarations[k].variables = variables;
     name_source_files(module.functions[k], syntax->files);
-    module.declarations[k].is_weak = syntax->weak.contains(module.functions[k].name);
+    const std::string& name = module.functions[k].name;
+    module.declarations[k].is_weak = syntax->weak.contains(name);
+    module.declarations[k].is_visible =
+        syntax->visible.contains(name) ||
+        std::ranges::any_of(syntax->initialisers, [&](std::string_view t) { return t.find(name) != std::string_view::npos; });
   }
   return module;
 }

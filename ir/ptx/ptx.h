@@ -22,7 +22,8 @@ struct PtxDeclarations {
   std::vector<std::uint32_t> lines;  // of the file, by number of the instruction
   std::string target;                // as the file has it: "sm_90a"
   std::shared_ptr<const PtxVariables> variables = nullptr;  // of the file, by name
-  bool is_weak = false;  // declared `.weak`: a linker may put another body in the place of its own
+  bool is_weak = false;     // declared `.weak`: a linker may put another body in the place of its own
+  bool is_visible = false;  // declared for other files, or named where a variable gets its value: others may call it
 };
 struct PtxModule : Module {
   std::vector<PtxDeclarations> declarations;  // by function

@@ -176,6 +176,14 @@ TEST(PtxForms, ARegisterWithTwoDefsIsNoAddressOfAParameter) {
 
 // --- corpus ---------------------------------------------------------------------------------------------------------
 
+TEST(Ptx, SetmaxnregGivesRegistersUp) {
+  EXPECT_THAT(
+      kernel("setmaxnreg.dec.sync.aligned.u32 40; setmaxnreg.inc.sync.aligned.u32 232; setmaxnreg.inc.sync.aligned.u32 256;"),
+      testing::AllOf(testing::Contains(HasSubstr("setmaxnreg.dec.sync.aligned.u32 40 clobbers R40:R254")),
+                     testing::Contains(HasSubstr("setmaxnreg.inc.sync.aligned.u32 232 clobbers R232:R254")),
+                     testing::Contains(HasSubstr("setmaxnreg.inc.sync.aligned.u32 256 !convergent"))));
+}
+
 // Files after public reports, each with what it has to get: functions, or an error.
 TEST(PtxCorpus, FilesThatWereReadWrongly) {
   const std::map<std::string, std::vector<std::string>> expected = {

@@ -478,5 +478,20 @@ TEST(Ptx, KnowsWeakFunctions) {
   EXPECT_EQ(are_weak, (std::vector<bool>{true, false, true}));
 }
 
+TEST(Ptx, KnowsFunctionsThatOthersMayCall) {
+  const auto module = parse_ptx(R"(
+.visible .func declared();
+.func declared() { }
+.func in_a_table() { }
+.func alone() { }
+.weak .func replaced() { }
+.global .u64 table[2] = {0, in_a_table};
+)");
+  ASSERT_TRUE(module.has_value());
+  std::vector<bool> are_visible;
+  for (const PtxDeclarations& d : module->declarations) are_visible.push_back(d.is_visible);
+  EXPECT_EQ(are_visible, (std::vector<bool>{true, true, false, true}));
+}
+
 }  // namespace
 }  // namespace regduel::ir

@@ -135,6 +135,8 @@ struct ModuleSyntax {
   std::uint32_t target_at = 0;
   std::map<std::uint64_t, std::string_view> files;  // names by the number that .file gives them, escapes left as they are
   std::set<std::string, std::less<>> weak;          // functions that a linker may replace
+  std::set<std::string, std::less<>> visible;       // functions declared with `.visible`, `.weak` and the like
+  std::vector<std::string_view> initialisers;       // the values that variables begin with
   PtxVariables variables;                           // of it and of its functions
 };
 

@@ -10,6 +10,7 @@
 
 #include "ir/text/text.h"
 #include "oracles/completeness.h"
+#include "oracles/limit_by_point.h"
 #include "oracles/memcheck/prepared.h"
 
 namespace regduel::oracles {
@@ -31,7 +32,8 @@ std::string register_of(const Function& f, Operand op) {
 class Lint {
  public:
   Lint(const Before& before, const ir::Limits& limits)
-      : before_(before), f_(before.program()), limits_(limits), part_(before.part<MemcheckPart>()) {}
+      : before_(before), f_(before.program()), limits_(limits), points_(f_, limits.of(RegFile::R)),
+        part_(before.part<MemcheckPart>()) {}
 
   [[nodiscard]] std::vector<Finding> run() {
     for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
@@ -97,8 +99,15 @@ class Lint {
     if (is_feasible(f_, i, before_.target(), limits_)) return;
     for (const RegFile file : ir::kAllFiles) {
       const std::optional<int> units = demand(f_, i, file, before_.target());
-      const int limit = limits_.of(file);
-      if (units && *units > limit)
+      const bool is_by_point = file == RegFile::R && points_.varies();
+      const int limit = is_by_point ? points_.before(static_cast<std::size_t>(&i - f_.insts.data())) : limits_.of(file);
+      if (units && *units > limit && is_by_point)
+        add("demand-above-limit", i, -1,
+            fmt::format("needs {} units of file R at once, and here, by setmaxnreg or the limit of a way to here, the limit is {}: "
+                        "raise it in "
+                        "front of this",
+                        *units, limit));
+      else if (units && *units > limit)
         add("demand-above-limit", i, -1,
             fmt::format("needs {} {} of file {} at once, and the limit is {}: {} would do", *units, *units == 1 ? "unit" : "units",
                         ir::name(file), limit, flag(file, *units)));
@@ -125,6 +134,7 @@ class Lint {
   const Before& before_;
   const Function& f_;
   const ir::Limits limits_;
+  const LimitByPoint points_;  // of R
   MemcheckPart& part_;
   std::vector<signed char> is_excused_;  // memo of DefSets::any_of
   std::vector<Finding> findings_;

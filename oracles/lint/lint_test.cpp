@@ -160,6 +160,21 @@ TEST_F(LintTest, TiesThatCannotHold) {
   EXPECT_THAT(found(testing::edit(body, "%5, %6\n", "%5\n")), IsEmpty());
 }
 
+TEST_F(LintTest, DemandAboveTheLimitOfAPoint) {
+  const std::string body = R"(
+  vreg %0 R b256
+  vreg %1 R b256
+  block b0
+    #0 %0, %1 = a
+    #1 setmaxnreg.dec.sync.aligned.u32 8 clobbers R8:R254
+    #2 %0, %1 = a
+    #3 exit
+)";
+  ASSERT_THAT(found(body, 16), ElementsAre("demand-above-limit@2"));
+  EXPECT_THAT(findings[0].message, testing::HasSubstr("needs 16 units of file R at once"));
+  EXPECT_THAT(findings[0].message, testing::HasSubstr("the limit is 8"));
+}
+
 TEST_F(LintTest, DemandAboveTheLimitSaysWhichLimitWouldDo) {
   const std::string body = R"(
   vreg %0 R b128

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "ir/cfg.h"
+#include "oracles/limit_by_point.h"
 #include "oracles/pair/preserved.h"
 
 namespace regduel::oracles {
@@ -89,7 +90,8 @@ bool is_address_step(Op op) {
 class Raising {
  public:
   Raising(const Function& before, const Function& after, const ir::Target& target, const ir::Limits& limits)
-      : before_(before), f_(after), target_(target), limits_(limits), cfg_(after) {
+      : before_(before), f_(after), target_(target), limits_(limits),
+        least_limit_(LimitByPoint(before, limits.of(RegFile::R)).least()), cfg_(after) {
     number_of_.fill(kNone);
     for (std::size_t s = 0; s < after.slots.size(); ++s) slots_.push_back(s);
     std::sort(slots_.begin(), slots_.end(), [&](std::size_t a, std::size_t b) {
@@ -141,7 +143,7 @@ class Raising {
   }
   void may_hold_addresses(const Inst& i, int unit) {
     const PReg r = {RegFile::R, 1, static_cast<std::uint16_t>(unit)};
-    if (!ir::is_allocatable(target_, limits_, RegFile::R, unit))
+    if (unit >= least_limit_ || !ir::is_allocatable(target_, limits_, RegFile::R, unit))
       fault("lowered-register", i, 0, fmt::format("{} is above the limit or reserved", to_string(before_, r)));
     for (std::size_t v = 0; v < before_.vregs.size(); ++v)
       if (before_.vregs[v].is_architectural() && before_.vregs[v].fixed.overlaps(r))
@@ -376,6 +378,7 @@ class Raising {
   const Function& f_;
   const ir::Target& target_;
   const ir::Limits& limits_;
+  const int least_limit_;  // of R, at any point: no register for addresses is above it
   ir::Cfg cfg_;
   std::array<std::uint16_t, ir::kMaxUnits> number_of_;  // of an address register, by unit of R
   std::size_t num_registers_ = 0;

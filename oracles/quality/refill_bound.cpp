@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "ir/register_limit.h"
+
 namespace regduel::oracles {
 namespace {
 
@@ -314,6 +316,7 @@ class Line {
 }  // namespace
 
 std::optional<std::int64_t> fewest_refill_bytes(const ir::Function& before, const ir::Target& target, const ir::Limits& limits) {
+  if (ir::changes_register_limit(before)) return std::nullopt;  // the bound knows one limit
   return Line(before, target, limits).run();
 }
 

@@ -26,7 +26,8 @@ constexpr std::array<std::string_view, 9> kCommon = {"%ctaid",     "%nctaid",   
 
 class Mixed {
  public:
-  explicit Mixed(const Function& f) : f_(f), cfg_(f), is_mixed_(f.vregs.size(), false), in_region_(f.blocks.size(), false) {
+  Mixed(const Function& f, std::size_t known)
+      : f_(f), known_(known), cfg_(f), is_mixed_(f.vregs.size(), false), in_region_(f.blocks.size(), false) {
     std::size_t before = 0, now = 1;
     while (before != now) {
       before = now;
@@ -44,6 +45,10 @@ class Mixed {
   }
   // Whether threads differ in what the instruction yields.
   [[nodiscard]] bool mixes(const Inst& i) const {
+    if (joins_threads(i)) {
+      const ir::Operand* guard = ir::guard_of(f_.operands_of(i));
+      return is_mixed(ir::uses_of(f_.operands_of(i)).back()) || (guard != nullptr && is_mixed(*guard));
+    }
     if (reads_mixed(i)) return true;
     if (i.is_copy() || i.is_phi() || i.op == Op::Pack || i.op == Op::Unpack || i.op == Op::Const) return false;
     const auto uses = ir::uses_of(f_.operands_of(i));
@@ -54,13 +59,23 @@ class Mixed {
       return name.starts_with('%') && std::ranges::find(kCommon, name.substr(0, name.find('.'))) == kCommon.end();
     });
   }
+  // A vote or a reduction over the threads of its last operand, which all get the same.
+  [[nodiscard]] bool joins_threads(const Inst& i) const {
+    const std::string_view name = i.op == Op::Named ? f_.mnemonic(i) : "";
+    return (name.starts_with("vote.sync.") || name.starts_with("redux.sync.")) && ir::uses_of(f_.operands_of(i)).size() == 2;
+  }
   [[nodiscard]] bool is_mixed(const Operand& op) const { return op.is_vreg() && is_mixed_[f_.root(op.vreg()).index()]; }
   [[nodiscard]] bool is_in_region(BlockId b) const { return in_region_[b.index()]; }
 
  private:
   void add_defs(const Inst& i) {
     for (const Operand& op : ir::defs_of(f_.operands_of(i)))
-      if (!ir::is_uniform(f_.vreg(f_.root(op.vreg())).file())) is_mixed_[f_.root(op.vreg()).index()] = true;
+      if (!is_promised(f_.root(op.vreg()))) is_mixed_[f_.root(op.vreg()).index()] = true;
+  }
+  // In a uniform register, or marked so by the program before.
+  [[nodiscard]] bool is_promised(ir::VRegId root) const {
+    const ir::VReg& v = f_.vreg(root);
+    return ir::is_uniform(v.file()) || (root.index() < known_ && (v.flags & ir::kVRegUniform) != 0);
   }
   [[nodiscard]] bool only_exits(BlockId b) const {
     return f_.kind == ir::FunctionKind::Kernel && f_.insts_of(b).size() == 1 && f_.successors(b).empty();
@@ -118,6 +133,7 @@ class Mixed {
   }
 
   const Function& f_;
+  const std::size_t known_;
   const ir::Cfg cfg_;
   std::vector<bool> is_mixed_, in_region_;  // by root, by block
   std::vector<BlockId> done_;               // branches whose region is known
@@ -132,7 +148,7 @@ void judge_uniform_values(const Function& f, std::size_t known, Collector& out) 
   };
   const auto writes_new = [&](const Inst& i) { return std::ranges::any_of(ir::defs_of(f.operands_of(i)), is_new); };
   if (std::ranges::none_of(f.insts, writes_new)) return;
-  const Mixed mixed(f);
+  const Mixed mixed(f, known);
   for (std::uint32_t n = 0; n < f.blocks.size(); ++n)
     for (const Inst& i : f.insts_of(BlockId(n))) {
       if (!writes_new(i)) continue;

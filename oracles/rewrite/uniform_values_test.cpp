@@ -45,6 +45,47 @@ TEST(UniformValues, ParametersConstantsAndWhatAWarpHasInCommon) {
             0u);
 }
 
+TEST(UniformValues, AVoteIsTheSameForTheThreadsOfItsMask) {
+  const auto voted = [](std::string_view first, std::string_view mask) {
+    return objections("  block b0\n    #0 %0 = mov.u32 \"%tid.x\"\n    #1 %2 = setp.lt.s32 %0, 4\n" + std::string(first) +
+                      "    #3 %6 = vote.sync.ballot.b32 %2, " + std::string(mask) + " !convergent\n    #4 exit\n");
+  };
+  EXPECT_EQ(voted("", "4294967295"), 0u);
+  EXPECT_EQ(voted("", "%0"), 1u) << "threads with several masks";
+  EXPECT_EQ(voted("    #2 cbra %2 -> b1, b2\n  block b1\n    #6 bra -> b2\n  block b2\n", "4294967295"), 0u)
+      << "all have met again";
+  EXPECT_EQ(objections(R"(  block b0
+    #0 %0 = mov.u32 "%tid.x"
+    #1 %2 = setp.lt.s32 %0, 4
+    #2 cbra %2 -> b1, b2
+  block b1
+    #3 %6 = vote.sync.ballot.b32 %2, 15 !convergent
+    #4 bra -> b2
+  block b2
+    #5 st %1 !write
+    #6 exit
+)"),
+            1u);
+  EXPECT_EQ(
+      objections(
+          "  block b0\n    #0 %0 = mov.u32 \"%tid.x\"\n    #1 %6 = match.any.sync.b32 %0, 4294967295 !convergent\n    #2 exit\n"),
+      1u);
+}
+
+TEST(UniformValues, AMarkOfTheProgramIsTakenToBeRight) {
+  const auto objections_to = [](std::string_view mark, std::size_t known) {
+    const ir::Function f = testing::parse_function("func @f kernel target sm_90 threads 32\n  vreg %0 R b32" + std::string(mark) +
+                                                   "\n  vreg %1 UR b32 uniform\n  block b0\n    #0 %0 = mov.u32 \"%tid.x\"\n" +
+                                                   "    #1 %1 = copy %0\n    #2 exit\n");
+    Collector out("rewrite");
+    rewrite::judge_uniform_values(f, known, out);
+    return out.finish().findings.size();
+  };
+  EXPECT_EQ(objections_to(" uniform", 1), 0u);
+  EXPECT_EQ(objections_to("", 1), 1u);
+  EXPECT_EQ(objections_to(" uniform", 0), 1u) << "a mark that the rewriting makes proves nothing";
+}
+
 TEST(UniformValues, WhatDiffersByThread) {
   EXPECT_EQ(objections("  block b0\n    #0 %6 = mov.u32 \"%tid.x\"\n    #1 st %6 !write\n    #2 exit\n"), 1u);
   EXPECT_EQ(objections("  block b0\n    #0 %6 = ld.global.u32 16 !read\n    #1 st %6 !write\n    #2 exit\n"), 1u);

@@ -33,7 +33,8 @@ std::string bytes_text(ir::Part part) {
 }  // namespace
 
 RegisterRules::RegisterRules(const Case& c, Collector& out)
-    : before_(c.before), after_(c.after), target_(c.target), limits_(c.limits), out_(out) {
+    : before_(c.before), after_(c.after), target_(c.target), limits_(c.limits), points_(c.after, c.limits.of(ir::RegFile::R)),
+      out_(out) {
   for (std::size_t v = 0; v < before_.vregs.size(); ++v)
     if (before_.vregs[v].is_architectural() && before_.vregs[v].fixed.is_valid()) architectural_.push_back(ir::VRegId(v));
   for (int units = 1; units <= kMostUnits; ++units) least_align_log2_[units] = ir::natural_align_log2(32 * units);
@@ -79,7 +80,9 @@ void RegisterRules::check_placement(const Inst& a, int at, const Operand& want, 
 }
 
 void RegisterRules::allocatable(const Inst& a, int at, PReg r) {
-  const int limit = std::min(limits_.of(r.file), target_.units[index(r.file)]);
+  const int asked =
+      r.file == ir::RegFile::R ? points_.before(static_cast<std::size_t>(&a - after_.insts.data())) : limits_.of(r.file);
+  const int limit = std::min(asked, target_.units[index(r.file)]);
   if (r.end() > limit) {
     fault("register-limit", a, at, fmt::format("{} is not below the limit of {}", to_string(after_, r), limit));
     return;

@@ -13,6 +13,7 @@
 #include "ir/target.h"
 #include "oracles/collector.h"
 #include "oracles/judge.h"
+#include "oracles/limit_by_point.h"
 
 namespace regduel::oracles {
 
@@ -53,6 +54,7 @@ class RegisterRules {
   const ir::Function& after_;
   const ir::Target& target_;
   const ir::Limits& limits_;
+  const LimitByPoint points_;  // of R
   Collector& out_;
   std::vector<ir::VRegId> architectural_;
   static constexpr int kMostUnits = 8;                  // of a vreg

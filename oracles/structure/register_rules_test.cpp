@@ -52,6 +52,38 @@ func @t kernel target tiny threads 32 allocated
   EXPECT_THAT(judged("R8"), ElementsAre("register-limit"));
 }
 
+// `setmaxnreg` changes the limit of R from there on.
+TEST(Structure, TheLimitGoesByPoint) {
+  const auto objections = [](const std::string& text, int registers) {
+    std::vector<std::string> all;
+    const auto [before, after] = side_by_side(kHead + text);
+    for (const Finding& f : judge_text(structure_judge(), before, after, registers).findings)
+      all.push_back(fmt::format("#{} {}", f.inst.value, f.message));
+    return all;
+  };
+  const std::string vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n  vreg %3 R b64\n";
+  // Above the limit at the entry, where the limit has risen.
+  const auto risen = [&](const std::string& reg) {
+    return objections(vregs + "  block b0\n    #0 setmaxnreg.inc.sync.aligned.u32 232\n    #1 %0 = ld 0 !read | " + reg +
+                          " = ld 0 !read\n    #2 st %0 !write | st " + reg + " !write\n    #3 exit\n",
+                      24);
+  };
+  EXPECT_THAT(risen("R231"), ElementsAre());
+  EXPECT_THAT(risen("R232"), ElementsAre("#1 R232 is not below the limit of 232", "#2 R232 is not below the limit of 232"));
+  // Where two ways meet, the lower limit holds.
+  const auto joined = [&](const std::string& reg) {
+    return objections(vregs + "  block b0\n    #0 %2 = p 0 | P0 = p 0\n    #1 %0 = ld 0 !read | R0 = ld 0 !read\n" +
+                          "    #2 cbra %2 -> b1, b2 | cbra P0 -> b1, b2\n  block b1\n    #3 setmaxnreg.inc.sync.aligned.u32 232\n" +
+                          "    #4 %0 = ld 1 !read | " + reg + " = ld 1 !read\n    #5 %0 = copy %0 | R0 = copy " + reg +
+                          "\n    #6 bra -> b3\n  block b2\n    #7 setmaxnreg.dec.sync.aligned.u32 40\n    #8 bra -> b3\n" +
+                          "  block b3\n    #9 %1 = f %0 | " + reg + " = f R0\n    #10 st %1 !write | st " + reg +
+                          " !write\n    #11 exit\n",
+                      128);
+  };
+  EXPECT_THAT(joined("R39"), ElementsAre());
+  EXPECT_THAT(joined("R40"), ElementsAre("#9 R40 is not below the limit of 40", "#10 R40 is not below the limit of 40"));
+}
+
 // Half a register is a home like any other; the other half is another one.
 TEST(Structure, HalvesOfPredicateRegisters) {
   const auto target =

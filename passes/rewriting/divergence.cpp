@@ -13,6 +13,19 @@ using ir::BlockId;
 using ir::Inst;
 using ir::Operand;
 
+namespace {
+
+// The operand with the threads that take part, of an instruction that gives each of them the same; null where it is another one.
+const Operand* mask_of_vote(const ir::Function& f, const Inst& i) {
+  const auto uses = ir::uses_of(f.operands_of(i));
+  if (i.op != ir::Op::Named || uses.size() != 2) return nullptr;
+  for (const std::string_view name : {"vote.sync.", "redux.sync.", "match.all.sync."})
+    if (f.mnemonic(i).starts_with(name)) return &uses[1];
+  return nullptr;
+}
+
+}  // namespace
+
 bool is_shared_by_threads(std::string_view r) {
   for (const std::string_view name :
        {"%ctaid", "%nctaid", "%ntid", "%gridid", "%nsmid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"})
@@ -31,7 +44,8 @@ Divergence::Divergence(const ir::Function& f, const ir::Cfg& cfg)
         if (!is_diverged && !makes_varying(i)) continue;
         for (const Operand& op : ir::defs_of(f.operands_of(i))) {
           const ir::VRegId root = f.root(op.vreg());
-          if (ir::is_uniform(f.vreg(root).file())) continue;  // what the program puts there is the same
+          // What the program puts there is the same.
+          if (ir::is_uniform(f.vreg(root).file()) || (f.vreg(root).flags & ir::kVRegUniform) != 0) continue;
           changed = std::exchange(varying_[root.index()], char{1}) == 0 || changed;
         }
       }
@@ -51,6 +65,10 @@ Divergence::Divergence(const ir::Function& f, const ir::Cfg& cfg)
 bool Divergence::makes_varying(const Inst& i) const {
   const auto ops = f_.operands_of(i);
   const auto varies = [&](const Operand& op) { return op.is_vreg() && op.reads() && is_varying(f_.root(op.vreg())); };
+  if (const Operand* mask = mask_of_vote(f_, i)) {
+    const Operand* guard = ir::guard_of(ops);
+    return varies(*mask) || (guard != nullptr && varies(*guard));
+  }
   if (std::ranges::any_of(ops, varies)) return true;
   if (i.is_copy() || i.is_phi() || i.op == ir::Op::Pack || i.op == ir::Op::Unpack || i.op == ir::Op::Const) return false;
   if (i.op != ir::Op::Named || is_effect(f_, i, ops)) return true;

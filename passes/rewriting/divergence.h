@@ -1,7 +1,8 @@
 // Which values may differ between the threads of a warp, and which blocks not all threads run together.
 //
 //   varying(r)     some def of the root r reads a varying root, has a varying guard, is in a diverged block, or comes from what differs:
-//                  an identity of a thread, memory that may change, an atomic, a call, another thread, an argument
+//                  an identity of a thread, memory that may change, an atomic, a call, another thread, an argument.
+//                  What the program itself has in UR, UP or UB, or marks `uniform`, does not vary. A vote or a reduction gives all threads of its mask the same, so it varies only where its mask or its guard does
 //   diverged(b)    b is on a way from a branch with a varying condition to the block where all its ways have met again
 //
 // the least solution. The block where all ways have met is the immediate postdominator of the branch; without one it is the end of

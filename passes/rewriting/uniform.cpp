@@ -59,6 +59,8 @@ class SharedRoots {
     const auto defs = ir::defs_of(f_.operands_of(i));
     return !i.is_copy() && !defs.empty() && std::ranges::all_of(defs, [&](const Operand& op) { return contains(op); });
   }
+  // It reads registers of the threads all the same.
+  [[nodiscard]] bool is_vote(const Inst& i) const { return i.op == Op::Named && ir::votes_into_uniform(sm_, f_.mnemonic(i)); }
   void forbid(VRegId root) { may_[root.index()] = 0; }
 
   void solve() {
@@ -80,7 +82,7 @@ class SharedRoots {
           if (i.is_phi())
             for (const Operand& op : ops) drop(op);
           // A predicate has readers of its own kind alone.
-          if (is_uniform(i) || i.op == Op::CBra) continue;
+          if ((is_uniform(i) && !is_vote(i)) || i.op == Op::CBra) continue;
           for (const Operand& op : ops)
             if (op.is_vreg() && op.reads() && f_.vreg(f_.root(op.vreg())).file() == ir::RegFile::P) drop(op);
         }
@@ -100,18 +102,21 @@ class SharedRoots {
   }
   [[nodiscard]] bool is_form(const Inst& i, BlockId b) const {
     const auto ops = f_.operands_of(i);
-    if (!is_reached_together(b) || ir::is_guarded(ops) || i.is_phi() || is_effect(f_, i, ops)) return false;
+    if (!is_reached_together(b) || i.is_phi()) return false;
+    if (is_vote(i)) return !ir::is_guarded(ops) && ir::defs_of(ops).size() == 1 && is_plain(ops[0]);
+    if (is_effect(f_, i, ops)) return false;
     const bool is_special = !ir::uses_of(ops).empty() && ir::uses_of(ops)[0].kind == OperandKind::Symbol &&
                             f_.symbols[ir::uses_of(ops)[0].symbol()].starts_with('%');
     const std::string_view name = i.op == Op::Const ? "const" : f_.mnemonic(i);
     if ((i.op != Op::Named && i.op != Op::Const) || (!is_special && !ir::has_uniform_form(sm_, name))) return false;
     if (is_special && !ir::has_uniform_form(sm_, "mov.u32")) return false;
     if (i.has(ir::kMemRead) && (f_.kind != ir::FunctionKind::Kernel || !i.has(ir::kReadOnly))) return false;
-    return std::ranges::all_of(ops, [&](const Operand& op) {
-      if (!op.is_vreg()) return true;
-      return contains(op) && op.part.is_whole() && !op.is_early_clobber() && !op.is_tied() && op.role != ir::Role::DefUse &&
-             op.vreg() == f_.root(op.vreg());
-    });
+    return std::ranges::all_of(ops, [&](const Operand& op) { return !op.is_vreg() || is_plain(op); });
+  }
+  // A whole shared root.
+  [[nodiscard]] bool is_plain(const Operand& op) const {
+    return contains(op) && op.part.is_whole() && !op.is_early_clobber() && !op.is_tied() && op.role != ir::Role::DefUse &&
+           op.vreg() == f_.root(op.vreg());
   }
 
   const Function& f_;
@@ -174,7 +179,7 @@ class Moving {
 
   // --- one instruction
   void rewrite(Line& l, std::vector<Line>& lines) {
-    if (shared_.is_uniform(l.inst) || l.inst.is_copy() || l.inst.op == Op::CBra) {
+    if ((shared_.is_uniform(l.inst) && !shared_.is_vote(l.inst)) || l.inst.is_copy() || l.inst.op == Op::CBra) {
       const bool takes_number = l.inst.op == Op::Named;
       bool has_number = std::ranges::any_of(ir::uses_of(l.ops), [](const Operand& op) { return op.kind == OperandKind::Imm; });
       for (Operand& op : l.ops) {
@@ -188,6 +193,7 @@ class Moving {
       return;
     }
     if (!l.inst.is_phi()) operands(l, lines);
+    if (shared_.is_uniform(l.inst)) to_uniform(l.ops[0]);
     lines.push_back(std::move(l));
   }
   void to_uniform(Operand& op) const { op.set_vreg(uniform_[f_.root(op.vreg()).index()]); }

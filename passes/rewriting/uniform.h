@@ -1,7 +1,7 @@
 // What all threads of a warp share goes out of the registers of the threads, as far as the target has forms for it (ir/uniform_forms.h).
 //
 //   1  A root becomes one of UR or UP where it does not vary (divergence.h), each of its defs is an instruction with a uniform form on
-//      operands of this kind, without a guard, in a block that all threads run together, and it is a whole vreg of 32 or 64 bits, or a
+//      operands of this kind, or a vote of the threads, in a block that all threads run together, and it is a whole vreg of 32 or 64 bits, or a
 //      predicate that uniform instructions and branches alone read. The greatest such set.
 //   2  An instruction of the threads reads one of them directly where the target lets it, as an operand or an address; any other is
 //      copied into a register in front of the instruction.

@@ -76,6 +76,54 @@ TEST(Uniform, TheTargetSaysWhatThereIs) {
   EXPECT_THAT(moved(kAddress, "sm_75"), HasSubstr("#6 %4 = add.s64 %4, \"c[p]\"")) << "sm_75 has the constant bank as an operand";
 }
 
+TEST(Uniform, AVoteOfAllThreadsIsShared) {
+  constexpr std::string_view kVote = R"(  block b0
+    #0 %0 = ld.param.u64 "p" !read !readonly !remat
+    #1 %1 = ld.global.u32 %0 !read
+    #2 %5 = setp.lt.s32 %1, 4
+    #3 %2 = vote.sync.ballot.b32 %5, 4294967295 !convergent
+    #4 %3 = popc.b32 %2
+    #5 %6 = redux.sync.add.s32 %1, MASK !convergent
+    #6 %6 = add.s32 %6, %3
+    #7 st.global.u32 %0, %6 !write
+    #8 exit
+)";
+  const auto with_mask = [&](std::string_view mask) {
+    std::string body(kVote);
+    return body.replace(body.find("MASK"), 4, mask);
+  };
+  const std::string all = moved(with_mask("4294967295"));
+  EXPECT_THAT(all, HasSubstr("#3 %8 = vote.sync.ballot.b32 %5, 4294967295"));
+  EXPECT_THAT(all, HasSubstr("#4 %9 = popc.b32 %8"));
+  EXPECT_THAT(all, HasSubstr("#6 %10 = add.s32 %10, %9"));
+  EXPECT_THAT(moved(with_mask("4294967295"), "sm_75"), HasSubstr("#5 %6 = redux.sync.add.s32 %1, 4294967295"))
+      << "REDUX is of sm_80";
+  EXPECT_THAT(moved(with_mask("%1")), HasSubstr("#5 %6 = redux.sync.add.s32 %1, %1")) << "masks of several groups of threads";
+}
+
+// The instructions of the threads have guards of their own kind.
+TEST(Uniform, UniformInstructionsHaveUniformGuards) {
+  EXPECT_THAT(moved(R"(  block b0
+    #0 %1 = ld.param.u32 "n" !read !readonly !remat
+    #1 %5 = setp.lt.s32 %1, 4
+    #2 @%5 %1 = add.s32 %1, 1
+    #3 %3 = mov.u32 "%tid.x"
+    #4 %3 = add.s32 %3, %1
+    #5 st %3 !write
+    #6 exit
+)"),
+              HasSubstr("#2 @%8 %7 = add.s32 %7, 1"));
+  EXPECT_THAT(moved(R"(  block b0
+    #0 %1 = ld.param.u32 "n" !read !readonly !remat
+    #1 %5 = setp.lt.s32 %1, 4
+    #2 %3 = mov.u32 "%tid.x"
+    #3 @%5 %3 = add.s32 %3, %1
+    #4 st %3 !write
+    #5 exit
+)"),
+              HasSubstr("#1 %5 = setp.lt.s32 %"));
+}
+
 TEST(Uniform, ConstantsBecomeNumbers) {
   constexpr std::string_view kBody = R"(  block b0
     #0 %1 = const 5

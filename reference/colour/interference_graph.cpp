@@ -27,6 +27,8 @@ class Builder {
     for (std::uint32_t b = 0; b < code_.blocks.size(); ++b) {
       touched_ = kAllTouched;
       if (contents_) find_same(b);
+      block_ = b;
+      closed_ = problem_.closed_in(code_, b);
       liveness.walk(b, [&](std::uint32_t i, const LiveSet& live) { return visit(i, live, code_.blocks[b].freq); });
     }
     for (std::size_t file = 0; file < out_.files.size(); ++file) {
@@ -129,12 +131,21 @@ class Builder {
     if (!v.is_fixed() && !left_out_[v.file()] && units[v.file()].any()) out_.files[v.file()].forbid(v.node(), units[v.file()]);
   }
 
+  // What lives there, or is named there, is below the limit of the point.
+  void keep_below_limit(const UnitSet& closed, std::span<const Ref> refs, const LiveSet& live) {
+    ir::PerFile<UnitSet> units = {};
+    units[ir::index(ir::RegFile::R)] = closed;
+    for (const TempId t : live.members(static_cast<std::uint32_t>(ir::index(ir::RegFile::R)))) forbid(t, units);
+    for (const Ref& r : refs) forbid(r.temp, units);
+  }
+
   // No other value may be in its register.
   [[nodiscard]] bool is_architectural(TempId t) const { return t < code_.num_values && code_.temps[t].fixed.is_valid(); }
 
   bool visit(std::uint32_t i, const LiveSet& live, std::uint64_t freq) {
     const CodeInst& inst = code_.insts[i];
     const auto refs = code_.refs_of(inst);
+    if (!closed_.empty()) keep_below_limit(closed_[i - code_.blocks[block_].first_inst], refs, live);
     if (i + 1 == end_) live.for_each([&](TempId t) { live_out_.push_back(t); });
     const bool is_among_moves = edges_ == Edges::Necessary && is_inserted(inst);
     if (is_among_moves) end_of_moves(i, live);
@@ -339,6 +350,8 @@ class Builder {
   std::vector<Same> same_;                    // of the block at hand, by instruction
   std::vector<TempId> live_out_;              // of the block at hand
   std::uint32_t first_ = 0, end_ = 0;         // of the block at hand, by value
+  std::uint32_t block_ = 0;                   // the block at hand
+  std::vector<UnitSet> closed_;               // of it: Problem::closed_in
   std::vector<TempId> except_;                // scratch of defs
   std::vector<Vertex> vertices_;              // by temp
   std::vector<NodeId> others_;                // scratch of interfere_with_live

@@ -6,6 +6,7 @@
 
 #include "ir/loops.h"
 #include "ir/prover.h"
+#include "ir/register_limit.h"
 #include "reference/by_point/least.h"
 #include "reference/exact/fewest_units.h"
 #include "reference/exact/least_spill.h"
@@ -202,6 +203,10 @@ class Exact final : public ir::Prover {
                              std::vector<ir::Bound>& bounds) const override {
     const auto knobs = knobs_.parse(options.knobs);
     if (!knobs) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, knobs.error()});
+    if (ir::changes_register_limit(program))
+      return std::unexpected(
+          ir::AllocFailure{ir::AllocFailure::Kind::Unsupported,
+                           fmt::format("{} knows one limit for a whole function, and setmaxnreg changes it", name_)});
     const ir::Cfg cfg(program);
     const Problem problem(program, cfg, target, options.limits, ir::kFrequencyBase, options.fuel);
     if (const auto file = problem.impossible())

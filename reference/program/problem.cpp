@@ -24,7 +24,8 @@ Temp temp_of(const ir::VReg& v) {
 
 Problem::Problem(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& target, const ir::Limits& limits,
                  std::int64_t loop_base, ir::Fuel* fuel)
-    : f_(f), cfg_(cfg), target_(target), freq_(block_frequencies(f, cfg, loop_base, std::int64_t{1} << 40)) {
+    : f_(f), cfg_(cfg), target_(target), limits_(f, cfg, limits.of(ir::RegFile::R)),
+      freq_(block_frequencies(f, cfg, loop_base, std::int64_t{1} << 40)) {
   find_units(target, limits);
   find_shapes();
   find_values();
@@ -35,7 +36,25 @@ Problem::Problem(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& ta
   find_edges(fuel);
 }
 
-void Problem::find_units(const ir::Target& target, const ir::Limits& limits) {
+UnitSet Problem::closed_at(std::size_t i) const {
+  return limits_.vary() ? UnitSet::range(std::min(limits_.before(i), limits_.behind(i)), ir::kMaxUnits) : UnitSet();
+}
+
+std::vector<UnitSet> Problem::closed_in(const Code& code, std::uint32_t b) const {
+  std::vector<UnitSet> closed;
+  if (!limits_.vary()) return closed;
+  const CodeBlock& block = code.blocks[b];
+  int limit = block.is_edge_block() ? limits_.at_end(block.edge_from) : limits_.at_head(ir::BlockId(b));
+  for (const CodeInst& inst : code.insts_of(block)) {
+    const bool is_original = inst.kind == CodeKind::Original;
+    if (is_original) limit = limits_.behind(inst.source);
+    closed.push_back(is_original ? closed_at(inst.source) : UnitSet::range(limit, ir::kMaxUnits));
+  }
+  return closed;
+}
+
+void Problem::find_units(const ir::Target& target, ir::Limits limits) {
+  limits.units[ir::index(ir::RegFile::R)] = limits_.most();
   for (const ir::RegFile file : ir::kAllFiles)
     for (int u = 0; u < std::min(limits.of(file), target.units[ir::index(file)]); ++u)
       if (ir::is_allocatable(target, limits, file, u)) allocatable_[ir::index(file)].set(u);
@@ -51,7 +70,8 @@ void Problem::find_units(const ir::Target& target, const ir::Limits& limits) {
     UnitSet units = units_of(r) & allocatable_[ir::index(r.file)];
     units -= given_up[ir::index(r.file)];
     // A save at the head of a block that is entered again would save the wrong thing.
-    if (entry_is_head) allocatable_[ir::index(r.file)] -= units;
+    const bool is_above_a_limit = r.file == ir::RegFile::R && limits_.vary() && r.end() > limits_.least();
+    if (entry_is_head || is_above_a_limit) allocatable_[ir::index(r.file)] -= units;
     else if (returns) callee_saved_[ir::index(r.file)] |= units;
   }
 }
@@ -91,16 +111,19 @@ bool Problem::is_plain_copy(std::size_t i) const {
 }
 
 Homes Problem::packed(std::size_t i) const {
-  if (f_.insts[i].op != ir::Op::Ret) return pack(shapes_[i], allocatable_, callee_saved_);
-  ir::PerFile<UnitSet> at_ret = allocatable_;
-  for (std::size_t k = 0; k < at_ret.size(); ++k) at_ret[k] -= callee_saved_[k];
-  return pack(shapes_[i], at_ret, callee_saved_);
+  const bool is_ret = f_.insts[i].op == ir::Op::Ret;
+  if (!is_ret && !limits_.vary()) return pack(shapes_[i], allocatable_, callee_saved_);
+  ir::PerFile<UnitSet> there = allocatable_;
+  for (std::size_t k = 0; is_ret && k < there.size(); ++k) there[k] -= callee_saved_[k];
+  there[ir::index(ir::RegFile::R)] -= closed_at(i);
+  return pack(shapes_[i], there, callee_saved_);
 }
 
 void Problem::prove_possible() {
   ir::PerFile<int> run = {};  // of units that may be used anywhere, from unit 0 on
   for (std::size_t k = 0; k < run.size(); ++k)
     while (run[k] < ir::kMaxUnits && allocatable_[k].has(run[k]) && !callee_saved_[k].has(run[k])) ++run[k];
+  run[ir::index(ir::RegFile::R)] = std::min(run[ir::index(ir::RegFile::R)], limits_.least());
   for (std::size_t i = 0; i < f_.insts.size() && !impossible_; ++i) {
     const bool is_phi = f_.insts[i].is_phi();
     if (!is_phi && !is_roomy(shapes_[i], run)) impossible_ = packed(i).failed;
@@ -108,7 +131,9 @@ void Problem::prove_possible() {
     for (const ir::Operand& op : is_phi ? f_.operands_of(f_.insts[i]) : std::span<const ir::Operand>()) {
       const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
       if (root.is_architectural()) continue;
-      if (allocatable_[ir::index(root.file())].positions(root.units(), root.align_log2).none()) impossible_ = root.file();
+      UnitSet there = allocatable_[ir::index(root.file())];
+      if (root.file() == ir::RegFile::R) there -= closed_at(i);
+      if (there.positions(root.units(), root.align_log2).none()) impossible_ = root.file();
     }
     if (impossible_) impossible_inst_ = f_.insts[i].id;
   }

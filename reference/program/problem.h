@@ -22,6 +22,7 @@
 #include "reference/instruction/shape.h"
 #include "reference/program/code.h"
 #include "reference/program/plan.h"
+#include "reference/program/point_limits.h"
 
 namespace regduel::reference {
 
@@ -39,7 +40,12 @@ class Problem {
   [[nodiscard]] const ir::Function& program() const { return f_; }
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
   [[nodiscard]] std::uint64_t freq(ir::BlockId b) const { return static_cast<std::uint64_t>(freq_[b.index()]); }
+  // Where the limit of R varies by point, below the highest one.
   [[nodiscard]] const ir::PerFile<UnitSet>& allocatable() const { return allocatable_; }
+  [[nodiscard]] const PointLimits& limits() const { return limits_; }
+  // The units of R above the limit at each instruction of a block of the code, inserted ones too; empty where the limit is the same
+  // everywhere.
+  [[nodiscard]] std::vector<UnitSet> closed_in(const Code& code, std::uint32_t block) const;
   [[nodiscard]] const ir::Target& target() const { return target_; }
   // Of file R, the bank of a register of this number.
   [[nodiscard]] int bank(std::uint32_t unit) const { return target_.bank(static_cast<int>(unit)); }
@@ -78,7 +84,9 @@ class Problem {
   [[nodiscard]] Plan all_in_memory() const;
 
  private:
-  void find_units(const ir::Target& target, const ir::Limits& limits);
+  void find_units(const ir::Target& target, ir::Limits limits);
+  // The units of R above the limit at an instruction of the program.
+  [[nodiscard]] UnitSet closed_at(std::size_t inst) const;
   void find_shapes();
   void find_values();
   void prove_possible();
@@ -89,6 +97,7 @@ class Problem {
   const ir::Function& f_;
   const ir::Cfg& cfg_;
   const ir::Target& target_;
+  const PointLimits limits_;
   ir::PerFile<UnitSet> allocatable_, callee_saved_;
   std::vector<std::int64_t> freq_;
   std::optional<ir::RegFile> impossible_;

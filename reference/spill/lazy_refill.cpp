@@ -140,7 +140,9 @@ class Sharer {
       return !is_dead_[i];
     });
     for (const TempId t : liveness.live_in(b)) add(begin_, t);
+    const std::vector<UnitSet> closed = p_.closed_in(code_, b);
     for (std::uint32_t i = begin_; i < end; ++i) {
+      if (!closed.empty() && files_[ir::index(ir::RegFile::R)]) busy_[ir::index(ir::RegFile::R)][i - begin_] |= closed[i - begin_];
       for (const Ref& r : code_.refs_of(code_.insts[i])) add(i, r.temp);
       if (const ir::PerFile<UnitSet>* clobbers = clobbers_of(i))
         for (std::size_t file = 0; file < busy_.size(); ++file)

@@ -2,9 +2,12 @@
 
 #include <functional>
 
+#include <fmt/format.h>
+
 #include "base/check_macro.h"
 #include "ir/cfg.h"
 #include "ir/loops.h"
+#include "ir/register_limit.h"
 #include "reference/colour/interference_graph.h"
 #include "reference/colour/simplify.h"
 #include "reference/program/lower.h"
@@ -97,6 +100,10 @@ class Textbook final : public ir::Allocator {
     if (!options.knobs.empty())
       return std::unexpected(
           ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, ir::unknown_knob(name_, options.knobs.front().first)});
+    if (ir::changes_register_limit(program))
+      return std::unexpected(
+          ir::AllocFailure{ir::AllocFailure::Kind::Unsupported,
+                           fmt::format("{} knows one limit for a whole function, and setmaxnreg changes it", name_)});
     const ir::Cfg cfg(program);
     const Problem problem(program, cfg, target, options.limits, ir::kFrequencyBase, options.fuel);
     if (const auto file = problem.impossible())

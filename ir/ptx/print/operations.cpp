@@ -14,7 +14,7 @@ namespace {
 
 // One letter an operand of PTX, in order, after the destination:
 //   A  an address         T  a texture or a surface, with coordinates
-//   M  the address of a map of a tensor, with coordinates
+//   M  the address of a map of a tensor, with coordinates           O  offsets in its image, two fewer than it has dimensions
 //   X  one operand        V  one operand, a vector where the opcode has .v2 or the like
 //   F  a fragment         D  a fragment or a descriptor
 //   ?  whatever is left
@@ -72,8 +72,9 @@ constexpr Pattern kPatterns[] = {
     {"suq", "", "A"},
     {"txq", "", "A"},
     {"fence", "tensormap::generic", "AX"},
-    {"createpolicy", "range", "A?"},
-    {"createpolicy", "range::global", "A?"},
+    {"createpolicy", "range", "AXX"},
+    {"createpolicy", "range::global", "AXX"},
+    {"tensormap", "cp_fenceproxy", "AAX"},
     {"tensormap", "box_dim", "AXX"},
     {"tensormap", "global_dim", "AXX"},
     {"tensormap", "global_stride", "AXX"},
@@ -88,8 +89,11 @@ int tensor_dimensions(const Opcode& o) {
 }
 
 std::string_view pattern_of(const Opcode& o) {
-  if (o.root() == "cp" && tensor_dimensions(o) > 0)
-    return o.has("prefetch") ? "M?" : o.has("mbarrier::complete_tx::bytes") ? "AMA?" : "MA?";
+  if (o.root() == "cp" && tensor_dimensions(o) > 0) {
+    if (o.has("prefetch")) return o.has("im2col") ? "MO?" : "M?";
+    if (o.has("mbarrier::complete_tx::bytes")) return o.has("im2col") ? "AMAO?" : "AMA?";
+    return "MA?";
+  }
   for (const Pattern& p : kPatterns)
     if (p.root == o.root() && (p.with.empty() || o.has(p.with))) return p.operands;
   return "?";
@@ -110,6 +114,13 @@ int vector_length(const Opcode& o) {
 bool is_matrix(const Opcode& o) {
   return o.root() == "mma" || o.root() == "wmma" || o.root() == "wgmma" || o.root() == "ldmatrix" || o.root() == "stmatrix";
 }
+
+bool is_texture(const Opcode& o) {
+  return o.root() == "tex" || o.root() == "tld4" || o.root() == "suld" || o.root() == "sust" || o.root() == "sured";
+}
+
+// A tuple that the reader made of a vector in braces has no name, a register has one.
+bool is_in_braces(const Function& f, const Operand& op) { return op.is_vreg() && !f.vreg(f.root(op.vreg())).name.is_valid(); }
 
 bool is_video(const Opcode& o) {
   for (const std::string_view root : {"vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vavrg"})
@@ -148,8 +159,18 @@ class Operands {
       if (next_ >= uses_.size()) break;
       const std::string_view rest = pattern.substr(k + 1);
       switch (pattern[k]) {
-        case 'A': list.push_back(fmt::format("[{}]", address(needed(rest)))); break;
-        case 'M': list.push_back(fmt::format("[{}, {}]", address(needed(rest) + 1), coordinates(tensor_dimensions(o_)))); break;
+        case 'A': {
+          const std::string text = address(needed(rest));
+          list.push_back(text.ends_with(']') ? text : fmt::format("[{}]", text));  // "g[%r]" is one as it is
+          break;
+        }
+        case 'M': {
+          const std::string map = is_symbol(next_) ? name_of_(i_, symbol(next_)) : plain_at(next_);
+          ++next_;
+          list.push_back(fmt::format("[{}, {}]", map, coordinates(tensor_dimensions(o_), 4)));
+          break;
+        }
+        case 'O': list.push_back(coordinates(tensor_dimensions(o_) - 2, 2)); break;
         case 'T': list.push_back(texture()); break;
         case 'F':
         case 'D': list.push_back(fragment(static_cast<std::size_t>(std::ranges::count(rest, 'F')))); break;
@@ -173,7 +194,8 @@ class Operands {
   [[nodiscard]] std::size_t needed(std::string_view rest) const {
     std::size_t n = 0;
     for (const char c : rest) n += c == '?' ? 0 : c == 'V' ? values() : c == 'B' ? 2 : 1;
-    return n + hints();
+    const bool is_to_many = o_.root() == "cp" && o_.has("multicast::cluster");  // which ones comes last but for hints
+    return n + hints() + (is_to_many ? 1u : 0u);
   }
   [[nodiscard]] std::size_t hints() const { return o_.text.find("cache_hint") != std::string::npos ? 1 : 0; }
   // Operands that a vector is: one tuple, or each element where no register has so many bytes.
@@ -204,11 +226,16 @@ class Operands {
       return text;
     }
     std::vector<std::string> names;
+    std::string flag;  // beside the texels
     for (const Operand& d : defs_) {
+      if (is_texture(o_) && lines_.element_bytes(f_.root(d.vreg())) == 0) {
+        flag = "|" + one_destination(d);
+        continue;
+      }
       const int bytes = std::min(element == 0 ? 16 : element, f_.operand_bytes(d));
       for (std::string& n : lines_.destination(f_.storage(d), bytes)) names.push_back(std::move(n));
     }
-    return braced(names);
+    return braced(names) + flag;
   }
   std::string one_destination(const Operand& d) { return lines_.destination(f_.storage(d), f_.operand_bytes(d))[0]; }
 
@@ -217,19 +244,26 @@ class Operands {
     const bool is_number = uses_[next_].kind == OperandKind::Imm;
     ++next_;
     if (is_number) return text;
+    const bool is_access = o_.kind == Opcode::Kind::Ld || o_.kind == Opcode::Kind::Ldu || o_.kind == Opcode::Kind::St;
+    if (is_access && is_symbol(next_ - 1) && next_ < uses_.size() && uses_[next_].is_vreg() &&
+        uses_.size() - next_ - 1 >= needed_later)
+      return fmt::format("{}[{}]", text, plain_at(next_++));
     // Behind the last address of such a copy stands its size, a number, too.
     const bool is_size = o_.root() == "cp" && !o_.has("bulk") && needed_later == 1 + hints() &&
-                         (next_ + 1 >= uses_.size() || uses_[next_ + 1].kind != OperandKind::Imm);
+                         (next_ + 1 >= uses_.size() || uses_[next_ + 1].kind != OperandKind::Imm ||
+                          (o_.has("cg") && uses_[next_ + 1].imm() != kLine));
     if (is_size) return text;
     if (next_ < uses_.size() && uses_[next_].kind == OperandKind::Imm && uses_.size() - next_ - 1 >= needed_later)
       text += fmt::format("+{}", uses_[next_++].imm());
     return text;
   }
 
-  // One tuple, or as many registers.
-  std::string coordinates(int dimensions) {
-    if (next_ < uses_.size() && uses_[next_].is_vreg() && f_.operand_bytes(uses_[next_]) == dimensions * 4 && dimensions > 1)
-      return pieces(uses_[next_++], 4);
+  static constexpr int kLine = 16;  // bytes that cp.async.cg copies
+
+  // One tuple, or as many registers of so many bytes.
+  std::string coordinates(int dimensions, int bytes) {
+    if (next_ < uses_.size() && uses_[next_].is_vreg() && f_.operand_bytes(uses_[next_]) == dimensions * bytes && dimensions > 1)
+      return pieces(uses_[next_++], bytes);
     std::vector<std::string> names;
     for (; dimensions > 0 && next_ < uses_.size(); --dimensions) names.push_back(plain());
     return braced(names);
@@ -238,7 +272,9 @@ class Operands {
   // "[tex0, {x, y}]", with a sampler between them where there is one.
   std::string texture() {
     std::string text = plain_at(next_++);
-    if (is_symbol(next_)) text += ", " + plain_at(next_++);
+    const bool is_sampler = next_ + 1 < uses_.size() && uses_[next_].is_vreg() && f_.operand_bytes(uses_[next_]) == 8 &&
+                            !is_in_braces(f_, uses_[next_]) && (o_.root() == "tex" || o_.root() == "tld4");
+    if (is_symbol(next_) || is_sampler) text += ", " + plain_at(next_++);
     if (next_ >= uses_.size()) return fmt::format("[{}]", text);
     std::string where = plain();
     if (!where.starts_with('{')) where = fmt::format("{{{}}}", where);
@@ -248,7 +284,7 @@ class Operands {
   std::string value(std::size_t needed_later) {
     const int element = vector_element_bytes(f_, i_, o_, defs_.size() + next_);
     if (element > 0) return pieces(uses_[next_++], element);
-    if (vector_length(o_) < 2) return plain();
+    if (vector_length(o_) < 2 || (is_texture(o_) && !is_in_braces(f_, uses_[next_]))) return plain();
     std::vector<std::string> names;
     while (next_ + needed_later < uses_.size()) names.push_back(plain());
     return braced(names);
@@ -340,19 +376,40 @@ int vector_element_bytes(const Function& f, const Inst& i, const Opcode& o, std:
     return is_fragment && is_def ? std::min(bytes, element) : 0;
   }
   const std::size_t defs = defs_of(ops).size();
+  const bool is_hint = o.text.find("cache_hint") != std::string::npos && k + 1 == defs + uses_of(ops).size();
+  if (is_hint || (is_texture(o) && k == defs)) return 0;
+  if (is_texture(o) && !is_def && !is_in_braces(f, ops[k])) return bytes > 8 ? 4 : 0;
   const bool is_value = is_def ? defs == 1 : pattern.find('V') != std::string_view::npos && k > defs;
   if (n >= 2 && is_value && bytes * 8 >= n * 8 && (is_def || bytes * 8 == n * std::max(o.type.bits, 8) || bytes > 8))
     return bytes / n;
   if (bytes > 8 && !(o.has("b128") && bytes == 16)) return 4;
   // Coordinates of a texture, and the like.
-  const bool is_wide =
-      bytes == 8 && o.type.bits <= 32 &&
-      (o.root() == "tex" || o.root() == "tld4" || o.root() == "suld" || o.root() == "sust" || o.root() == "sured") && k > defs;
-  return is_wide ? 4 : 0;
+  return bytes == 8 && is_texture(o) && !is_def ? 4 : 0;
 }
 
 void print_operation(const Function& f, const Inst& i, const Opcode& o, const NameOf& name_of, Lines& lines) {
-  const auto operands = Operands(f, i, o, name_of, lines).all();
+  auto operands = Operands(f, i, o, name_of, lines).all();
+  // Its source has 8 bits in a register of 16, which the other conversions take.
+  const bool is_of_byte = o.text.ends_with(".bf16.s8") || o.text.ends_with(".bf16.u8");
+  const bool is_to_byte = o.text.ends_with(".s8.bf16") || o.text.ends_with(".u8.bf16");
+  if (o.root() == "cvt" && is_to_byte && operands.size() == 2) {
+    const char sign = o.text[o.text.size() - 7];
+    lines.add_bare("{");
+    lines.add_bare("\t.reg .b8 %byte;");
+    lines.add(fmt::format("{} %byte, {}", o.text, operands[1]));
+    lines.add(fmt::format("cvt.{0}16.{0}8 {1}, %byte", sign, operands[0]));
+    lines.add_bare("}");
+    lines.settle();
+    return;
+  }
+  if (o.root() == "cvt" && is_of_byte && operands.size() == 2) {
+    const std::string wide = lines.temp(2);
+    const char sign = o.text[o.text.size() - 2];
+    lines.add(fmt::format("cvt.{0}16.{0}8 {1}, {2}", sign, wide, operands[1]));
+    lines.add(fmt::format("{}16 {}, {}", std::string_view(o.text).substr(0, o.text.size() - 1), operands[0], wide));
+    lines.settle();
+    return;
+  }
   lines.add(operands.empty() ? o.text : fmt::format("{} {}", o.text, fmt::join(operands, ", ")));
   lines.settle();
 }

@@ -14,6 +14,7 @@ namespace regduel::ir::ptx {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -107,6 +108,47 @@ TEST(PtxOut, OperandsThatLookAlike) {
   EXPECT_THAT(again("fma.rn.f64 %fd1, %fd2, 0d3FF0000000000000, %fd3;"), HasSubstr("0d3FF0000000000000"));
   EXPECT_THAT(again("add.f32 %f1, %f2, 1.5;"), HasSubstr("0f3FC00000"));
   EXPECT_THAT(again("shl.b64 %rd1, %rd2, 3;"), HasSubstr("shl.b64 %v0, %v1, 3;"));
+}
+
+// A vector in braces is one tuple in RIR as a wide register is.
+TEST(PtxOut, TexturesAndSurfaces) {
+  EXPECT_THAT(again("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}|%p1, [%rd1, {%f5,%f6}];"), HasSubstr("}|%v"));
+  EXPECT_THAT(again("tex.3d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%rd1, %rd2, {%f5,%f6,%f7,%f8}];"), HasSubstr("[%v5, %v6, {"));
+  EXPECT_THAT(again("sust.b.1d.v2.b32.trap [%rd1, {%r1,%r2}], {%r3,%r4};"), ContainsRegex("\\], \\{%[a-z0-9_]+, %[a-z0-9_]+\\};"));
+  EXPECT_THAT(again("sust.b.1d.v2.b32.trap [%rd1, {%r1,%r2}], %rd2;"), ContainsRegex("\\], %v[0-9]+;"));
+  EXPECT_THAT(again("sured.b.max.2d.u64.zero [%rd1, {%r1,%r2}], %rd2;"),
+              ContainsRegex("\\{%[a-z0-9_]+, %[a-z0-9_]+\\}\\], %v[0-9]+;"));
+}
+
+TEST(PtxOut, NumbersBesideAddresses) {
+  EXPECT_THAT(again("createpolicy.range.L2::evict_first.b64 %rd1, [%rd2], 4096, 8192;"), HasSubstr("[%v1], 4096, 8192;"));
+  EXPECT_THAT(again("cp.async.cg.shared.global [%r1], [%rd1], 16, 8;"), HasSubstr("], 16, 8;"));
+  EXPECT_THAT(again("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%rd1, {0, %r1, 4}], [%r2];"),
+              HasSubstr("[%v0, {0, %v1, 4}], [%v2];"));
+  EXPECT_THAT(again("cp.async.bulk.prefetch.tensor.3d.L2.global.im2col [%rd1, {%r1, %r2, %r3}], {%rs1};"), HasSubstr("}], {%v4};"));
+  EXPECT_THAT(
+      again(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd1], 256, [%r2], %rs1;"),
+      HasSubstr("], 256, ["));
+  EXPECT_THAT(again("st.global.L2::cache_hint.v2.f32 [%rd1], {%f1,%f2}, %rd2;"), HasSubstr("}, %v"));
+  EXPECT_THAT(again("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1], [%r1], 128;"),
+              HasSubstr("[%v0], [%v1], 128;"));
+}
+
+TEST(PtxOut, AnIndexedVariable) {
+  EXPECT_THAT(printed(testing::read(
+                  std::string(testing::kHead) +
+                      ".global .b8 g[64]; .entry k() { .reg .b32 %r<3>; ld.global.b32 %r1, g[%r2]; st.global.b32 g[%r2], %r1; }",
+                  AbiName::Cuda)),
+              AllOf(HasSubstr("ld.global.b32 %v0, g[%v1];"), HasSubstr("st.global.b32 g[%v1], %v0;")));
+}
+
+// A register of 8 bits is one of 16, which conversions from and to bf16 do not take.
+TEST(PtxOut, ConversionsOfBytes) {
+  EXPECT_THAT(once(".reg .s8 %c; cvt.rn.bf16.s8 %rs1, %c;"),
+              AllOf(HasSubstr("cvt.s16.s8 %t2_0, %v1;"), HasSubstr("cvt.rn.bf16.s16 %v0, %t2_0;")));
+  EXPECT_THAT(once(".reg .u8 %c; cvt.rni.u8.bf16 %c, %rs1;"),
+              AllOf(HasSubstr("cvt.rni.u8.bf16 %byte, %v"), HasSubstr("cvt.u16.u8 %v")));
 }
 
 TEST(PtxOut, VariablesAreWhereTheyAreAccessed) {
