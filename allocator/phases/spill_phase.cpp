@@ -176,7 +176,7 @@ std::optional<Placed> SpillPhase::attempt_all() {
   Placed placed{improved_homes(program, fitting)};
   if (walks.empty()) return placed;
   placed.moved = write_moves(program.code(), facts.cfg, facts.frequency, walks, placed.homes, unit_of);
-  const Liveness live(placed.moved->code.f, placed.moved->cfg);
+  const Liveness live(placed.moved->code.f, placed.moved->cfg, placed.moved->code.f.vregs.size());
   for (const ir::RegFile file : walked) rejoin(*placed.moved, live, file, progress_.run.budget, facts.target);
   return placed;
 }

@@ -28,18 +28,22 @@ class Rejoin {
   Rejoin(MovedProgram& program, const Liveness& live, RegFile file, const Budget& budget, const ir::Target& target)
       : f_(program.code.f), live_(live), file_(file), target_(target), homes_(program.homes),
         occupancy_(fixed_moments(f_, live, RoundIndex::find_bound(f_, live), file, budget.callee_saved[ir::index(file)])),
-        at_unit_(ir::kMaxUnits), group_of_(f_.vregs.size()), members_(f_.vregs.size()), stays_(f_.vregs.size(), 0) {
+        allocatable_(budget.allocatable[ir::index(file)]), next_in_group_(f_.vregs.size()), stays_(f_.vregs.size(), 0) {
     for (std::size_t k = 0; k < f_.vregs.size(); ++k) {
-      const VRegId v(k);
-      group_of_[k] = v.value;
-      members_[k] = {v};
-      if (is_placed(v)) add(v);
+      next_in_group_[k] = VRegId(k);
+      if (is_placed(VRegId(k))) vregs_.emplace_back(k);
     }
-    used_ = used_ & budget.allocatable[ir::index(file)];
+    at_unit_.build(ir::kMaxUnits, [&](auto add) {
+      for (const VRegId v : vregs_)
+        for (int u = home(v); u < home(v) + units(v); ++u) add(static_cast<std::size_t>(u), v);
+    });
     find_copies(program.frequency);
   }
 
   void run() {
+    if (std::all_of(copies_.begin(), copies_.end(), [&](const Copy& c) { return is_met(c); })) return;
+    for (const VRegId v : vregs_) begin(v);
+    used_ = used_ & allocatable_;
     for (const Copy& c : copies_)
       if (is_met(c)) unite(c.def, c.use);
     for (const Copy& c : copies_) {
@@ -63,7 +67,7 @@ class Rejoin {
   }
 
   // --- what is known at the beginning
-  void add(VRegId v) {
+  void begin(VRegId v) {
     stays_[v.index()] = f_.vreg(v).fixed.is_valid() ? 1 : 0;
     used_.set_range(home(v), home(v) + units(v));
     // A read of a vreg that is not defined there makes a range that may overlap others in its home. None of them moves.
@@ -95,36 +99,26 @@ class Rejoin {
   }
   [[nodiscard]] bool is_met(const Copy& c) const { return home(c.def) == home(c.use); }
 
-  // --- groups: vregs that copies join and that stand in one home
+  // --- groups: vregs that copies join and that stand in one home, in a ring
+  [[nodiscard]] List group(VRegId v) const {
+    List list = {v};
+    for (VRegId o = next_in_group_[v.index()]; o != v; o = next_in_group_[o.index()]) list.push_back(o);
+    return list;
+  }
   void unite(VRegId x, VRegId y) {
-    std::uint32_t a = group_of_[x.index()], b = group_of_[y.index()];
-    if (a == b) return;
-    if (members_[a].size() < members_[b].size()) std::swap(a, b);
-    for (const VRegId v : members_[b]) group_of_[v.index()] = a;
-    members_[a].insert(members_[a].end(), members_[b].begin(), members_[b].end());
-    members_[b].clear();
+    for (VRegId o = next_in_group_[x.index()]; o != x; o = next_in_group_[o.index()])
+      if (o == y) return;
+    std::swap(next_in_group_[x.index()], next_in_group_[y.index()]);
   }
   void leave_group(VRegId v) {
-    const std::uint32_t group = group_of_[v.index()];
-    List rest = std::exchange(members_[group], {});
-    std::erase(rest, v);
-    group_of_[v.index()] = v.value;
-    members_[v.index()] = {v};
-    if (rest.empty()) return;
-    const std::uint32_t now = group == v.value ? rest[0].value : group;
-    for (const VRegId o : rest) group_of_[o.index()] = now;
-    members_[now] = std::move(rest);
+    VRegId before = v;
+    while (next_in_group_[before.index()] != v) before = next_in_group_[before.index()];
+    next_in_group_[before.index()] = std::exchange(next_in_group_[v.index()], v);
   }
 
   // --- homes
-  void mark(VRegId v) {
-    occupancy_.mark(range(v), home(v), home(v) + units(v));
-    for (int u = home(v); u < home(v) + units(v); ++u) at_unit_[static_cast<std::size_t>(u)].push_back(v);
-  }
-  void unmark(VRegId v) {
-    occupancy_.unmark(range(v), home(v), home(v) + units(v));
-    for (int u = home(v); u < home(v) + units(v); ++u) std::erase(at_unit_[static_cast<std::size_t>(u)], v);
-  }
+  void mark(VRegId v) { occupancy_.mark(range(v), home(v), home(v) + units(v)); }
+  void unmark(VRegId v) { occupancy_.unmark(range(v), home(v), home(v) + units(v)); }
   void take_off(const List& list) {
     for (const VRegId v : list) unmark(v);
   }
@@ -141,9 +135,13 @@ class Rejoin {
   // Those that stand in the way of a vreg in a position; one may come several times.
   template <class Visit>
   void for_each_in(VRegId v, int unit, Visit visit) const {
-    for (int u = unit; u < unit + units(v); ++u)
-      for (const VRegId o : at_unit_[static_cast<std::size_t>(u)])
-        if (overlap(range(v), range(o))) visit(o);
+    const int end = unit + units(v);
+    const auto look_at = [&](VRegId o) {
+      if (o != v && home(o) < end && unit < home(o) + units(o) && overlap(range(v), range(o))) visit(o);
+    };
+    for (int u = unit; u < end; ++u)
+      for (const VRegId o : at_unit_[static_cast<std::size_t>(u)]) look_at(o);
+    for (const VRegId o : moved_) look_at(o);
   }
   [[nodiscard]] UnitSet conflicts(const List& list) const {
     UnitSet taken;
@@ -170,7 +168,7 @@ class Rejoin {
 
   // --- moves
   bool meet(const Copy& c) {
-    const List of_def = members_[group_of_[c.def.index()]], of_use = members_[group_of_[c.use.index()]];
+    const List of_def = group(c.def), of_use = group(c.use);
     return bring(of_def, home(c.use)) || bring(of_use, home(c.def)) || meet_elsewhere(of_def, of_use);
   }
 
@@ -185,9 +183,13 @@ class Rejoin {
     set(list, now);
     if (saved <= 0) return false;
     if (conflicts(list).has_any(unit, unit + size)) return find_others(list, unit) && make_room(list, unit, saved);
+    go(list, unit);
+    return true;
+  }
+  void go(const List& list, int unit) {
     take_off(list);
     put(list, unit);
-    return true;
+    moved_.insert(moved_.end(), list.begin(), list.end());
   }
   // Puts them there, and each of others_ where that costs the fewest copies, all together fewer than `saved`.
   bool make_room(const List& list, int unit, std::int64_t saved) {
@@ -216,6 +218,8 @@ class Rejoin {
       mark_all(others);
       return false;
     }
+    moved_.insert(moved_.end(), list.begin(), list.end());
+    moved_.insert(moved_.end(), others.begin(), others.end());
     for (const VRegId o : others) leave_group(o);
     for (const VRegId o : others)
       for (const auto& [other, times] : joined_[o.index()])
@@ -272,10 +276,8 @@ class Rejoin {
     set(a, at_a);
     set(b, at_b);
     if (best < 0) return false;
-    take_off(a);
-    take_off(b);
-    put(a, best);
-    put(b, best);
+    go(a, best);
+    go(b, best);
     return true;
   }
 
@@ -285,12 +287,13 @@ class Rejoin {
   const ir::Target& target_;
   std::vector<int>& homes_;
   Occupancy occupancy_;
-  std::vector<List> at_unit_;  // who stands in it, at any time
-  UnitSet used_;
+  UnitSet allocatable_, used_;
+  List vregs_;                                       // of the file
+  Grouped<VRegId> at_unit_;                          // those that stood in it at the beginning
+  List moved_;                                       // those that have gone elsewhere since
   std::vector<Copy> copies_;                         // those executed most often first
   Grouped<std::pair<VRegId, std::int64_t>> joined_;  // by vreg: those that copies join to it, and how often each is executed
-  std::vector<std::uint32_t> group_of_;              // by vreg: the number of one of its group
-  std::vector<List> members_;                        // by group
+  std::vector<VRegId> next_in_group_;                // by vreg
   std::vector<char> stays_;                          // by vreg: 1 = it does not move
   List others_;
 };
