@@ -229,9 +229,12 @@ class Origins {
       if (effect == Effect::None) continue;
       if (effect == Effect::Unclear || written.so_far.route.is_too_long()) return false;
       const bool guarded = ir::is_guarded(ops);
+      if (guarded && !inst.is_copy() && has_undefined_guard(i, *ir::guard_of(ops))) {
+        end(walk, written, Origin::kUndefined);
+        return true;
+      }
       if (guarded) written.so_far.guards = s.so_far.guards = std::min(kManyGuards, s.so_far.guards + 1);
-      if (effect == Effect::Ends)
-        end(walk, written, guarded && has_undefined_guard(i, *ir::guard_of(ops)) ? Origin::kUndefined : written.so_far.what);
+      if (effect == Effect::Ends) end(walk, written, written.so_far.what);
       if (effect == Effect::Moves && guarded) {
         if (!back(walk, block, i, std::move(written))) return false;
       } else if (effect == Effect::Moves) {
