@@ -10,15 +10,32 @@
 
 namespace regduel::allocator {
 
+Occupancy fixed_moments(const Function& f, const Liveness& live, std::span<const std::uint32_t> bound, const PointLimits& limits,
+                        RegFile file, const UnitSet& callee_saved) {
+  Occupancy moments(live.num_numbered());
+  for (const std::uint32_t n : bound) {
+    const Inst& inst = f.insts[live.inst_at(n)];
+    UnitSet clobbered = clobbered_units(f, inst, file), restored;
+    const UnitSet closed = limits.closed(file, live.inst_at(n));
+    if (inst.op == Op::Ret) restored = callee_saved;
+    if (REGDUEL_PLANTED("fatpoint-clobber-missed")) clobbered = {};
+    if (REGDUEL_PLANTED("fatpoint-ret-takes-callee-saved")) restored = {};
+    if (clobbered.any() || closed.any()) moments.add_clobber(n, clobbered | closed);
+    if (inst.op == Op::Ret || closed.any()) moments.block_reads(n, restored | closed);
+    if (closed.any()) moments.block_writes(n, closed);
+  }
+  return moments;
+}
+
 FileAllocator::FileAllocator(const Round& round, RegFile file)
     : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]),
       classes_(round.lowered.f, round.live, round.constraints, round.coalesces ? vregs_ : std::span<const VRegId>(), round.fuel),
-      limit_(round.budget.allocatable[ir::index(file)].end()), base_(round.live.num_numbered()),
+      limit_(round.budget.allocatable[ir::index(file)].end()),
+      base_(fixed_moments(round.lowered.f, round.live, round.index.bound, round.index.limits, file, round.budget.callee_saved[ir::index(file)])),
       not_allocatable_(UnitSet::range(0, ir::kMaxUnits) - round.budget.allocatable[ir::index(file)]),
       callee_saved_(round.budget.callee_saved[ir::index(file)]), has_callee_saved_(callee_saved_.any()),
       first_unit_(std::min(round.budget.allocatable[ir::index(file)].first_or(limit_), limit_)) {
   if (REGDUEL_PLANTED("fatpoint-limit-off-by-one")) not_allocatable_.clear_range(limit_, limit_ + 1), ++limit_;
-  block_fixed_moments();
   count_choices();
 }
 
@@ -30,21 +47,6 @@ FileAllocator FileAllocator::without(const UnitSet& units) const {
   fewer.first_unit_ = std::min(left.first_or(fewer.limit_), fewer.limit_);
   fewer.count_choices();
   return fewer;
-}
-
-void FileAllocator::block_fixed_moments() {
-  const Function& f = round_.lowered.f;
-  for (const std::uint32_t n : round_.index.bound) {
-    const Inst& inst = f.insts[round_.live.inst_at(n)];
-    UnitSet clobbered = clobbered_units(f, inst, file_), restored;
-    const UnitSet closed = round_.index.limits.closed(file_, round_.live.inst_at(n));
-    if (inst.op == Op::Ret) restored = callee_saved_;
-    if (REGDUEL_PLANTED("fatpoint-clobber-missed")) clobbered = {};
-    if (REGDUEL_PLANTED("fatpoint-ret-takes-callee-saved")) restored = {};
-    if (clobbered.any() || closed.any()) base_.add_clobber(n, clobbered | closed);
-    if (inst.op == Op::Ret || closed.any()) base_.block_reads(n, restored | closed);
-    if (closed.any()) base_.block_writes(n, closed);
-  }
 }
 
 // A vreg with little choice comes first in every order. A vreg to which clobbers leave at least MaxLive units counts as unrestricted.

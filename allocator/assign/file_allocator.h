@@ -36,6 +36,12 @@ struct Round {
   bool has_affinity = true;          // knob FatPointConstraintTypes: type 15 weighs
 };
 
+// Hard conflicts before any vreg has a home: clobbers, moments at which callee-saved units are restored, and units above the limit of a
+// point.
+//   bound   RoundIndex::bound, with these limits
+[[nodiscard]] Occupancy fixed_moments(const ir::Function& f, const Liveness& live, std::span<const std::uint32_t> bound,
+                                      const PointLimits& limits, ir::RegFile file, const UnitSet& callee_saved);
+
 class FileAllocator {
  public:
   // Requires that the file has vregs. The round must outlive it.
@@ -53,8 +59,6 @@ class FileAllocator {
   //   absent   ascending
   [[nodiscard]] std::vector<ir::VRegId> vregs_without(std::span<const ir::VRegId> absent) const;
   [[nodiscard]] const CoalescedClasses& classes() const { return classes_; }
-  // Hard conflicts before any vreg has a home: clobbers, moments at which callee-saved units are restored, and units above the limit
-  // of a point.
   [[nodiscard]] const Occupancy& base() const { return base_; }
   [[nodiscard]] const UnitSet& not_allocatable() const { return not_allocatable_; }
   [[nodiscard]] const UnitSet& callee_saved() const { return callee_saved_; }
@@ -65,14 +69,13 @@ class FileAllocator {
   [[nodiscard]] int choice(ir::VRegId v) const { return choice_.empty() ? ir::kMaxUnits : choice_[v.index()]; }
 
  private:
-  void block_fixed_moments();
   void count_choices();
   const Round& round_;
   ir::RegFile file_;
   std::span<const ir::VRegId> vregs_;
   CoalescedClasses classes_;
   int limit_;
-  Occupancy base_;
+  Occupancy base_;           // fixed_moments()
   std::vector<int> choice_;  // by vreg; empty if there are no clobbers
   UnitSet not_allocatable_;
   UnitSet callee_saved_;

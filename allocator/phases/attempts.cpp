@@ -175,6 +175,17 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
   return result;
 }
 
+std::vector<int> FileAttempts::plan_for_walk() {
+  const int needed = std::min(allocator_.first_unit() + allocator_.max_live(), allocator_.limit());
+  const FileAllocator fewer = allocator_.without(UnitSet::range(needed, ir::kMaxUnits));
+  AttemptOptions options = scan_options(AttemptId::evicting());
+  options.order = Order::WidestFirst;
+  Attempt result = observed(fewer, AttemptId::evicting(), options, [&] { return assign(fewer, options); });
+  std::vector<int> homes = result.home;
+  if (result.fits) best_.record(AttemptId::evicting().number(), fewer, std::move(result));
+  return homes;
+}
+
 void FileAttempts::trace_eviction(const Attempt& result) const {
   const Instruments& instruments = run_.instruments;
   if (instruments.trace == nullptr) return;

@@ -70,6 +70,8 @@ class FileAttempts {
   void improve();
   // An attempt with eviction, which fits if it spills no vreg and no vreg is absent.
   [[nodiscard]] Attempt evict(const Eviction& eviction);
+  // Homes that a walk prefers: an attempt with eviction in the registers that are needed anyhow. If it fits, there is no need to walk.
+  [[nodiscard]] std::vector<int> plan_for_walk();
 
  private:
   [[nodiscard]] bool may_spill() const { return options_.round > 0; }

@@ -9,6 +9,7 @@
 #include "allocator/program/names.h"
 #include "allocator/spill/cost.h"
 #include "allocator/walk/file_walk.h"
+#include "allocator/walk/rejoin.h"
 #include "allocator/walk/write_moves.h"
 
 namespace regduel::allocator {
@@ -124,6 +125,7 @@ std::optional<Placed> SpillPhase::attempt_all() {
   std::vector<FileAttempts> fitting;
   fitting.reserve(ir::kNumFiles);
   std::vector<Walk> walks;
+  std::vector<ir::RegFile> walked;
   std::vector<std::int16_t> unit_of;  // of the walks
   bool all_fit = true;
   misfits_ = {};
@@ -148,12 +150,19 @@ std::optional<Placed> SpillPhase::attempt_all() {
       }
     } else if (victims_[k].empty() && (all_fit || !has_walked_[k])) {
       unit_of.resize(program.code().f.operands.size(), -1);
-      Walk w = walk(attempts.allocator(), facts.cfg, facts.frequency, unit_of);
+      const std::vector<int> preferred = attempts.plan_for_walk();
+      if (attempts.fits()) {
+        progress_.high_pressure[k] = false;
+        fitting.push_back(std::move(attempts));
+        continue;
+      }
+      Walk w = walk(attempts.allocator(), facts.cfg, facts.frequency, preferred, unit_of);
       progress_.run.instruments.line("file {}: round {}, {} moves, {} on edges, spills {}, pins {}", ir::name(file), round_,
                                      w.moves.size(), w.edge_moves.size(), w.to_spill.size(), w.to_pin.size());
       if (RunListener* const listener = progress_.run.instruments.of(file)) listener->walked(attempts.allocator(), w);
       if (w.fits) {
         walks.push_back(std::move(w));
+        walked.push_back(file);
         has_walked_[k] = true;
         continue;
       }
@@ -167,6 +176,8 @@ std::optional<Placed> SpillPhase::attempt_all() {
   Placed placed{improved_homes(program, fitting)};
   if (walks.empty()) return placed;
   placed.moved = write_moves(program.code(), facts.cfg, facts.frequency, walks, placed.homes, unit_of);
+  const Liveness live(placed.moved->code.f, placed.moved->cfg, placed.moved->code.f.vregs.size());
+  for (const ir::RegFile file : walked) rejoin(*placed.moved, live, file, progress_.run.budget, facts.target);
   return placed;
 }
 

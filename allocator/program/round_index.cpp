@@ -10,17 +10,23 @@
 
 namespace regduel::allocator {
 
-RoundIndex::RoundIndex(const Function& f, const Liveness& live, PointLimits of_points) : limits(std::move(of_points)) {
-  vregs.build(ir::kNumFiles, [&](auto add) {
-    for (std::size_t v = 0; v < f.vregs.size(); ++v)
-      if (!live.range(v).empty()) add(ir::index(f.vregs[v].file()), VRegId(v));
-  });
+std::vector<std::uint32_t> RoundIndex::find_bound(const Function& f, const Liveness& live, const PointLimits& limits) {
+  std::vector<std::uint32_t> bound;
   for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
     const Inst& inst = f.insts[live.inst_at(n)];
     const auto ops = f.operands_of(inst);
     const bool is_clobbering = !ops.empty() && ops.back().role == Role::Clobber;
     if (inst.op == Op::Ret || is_clobbering || limits.is_lower(live.inst_at(n))) bound.push_back(n);
   }
+  return bound;
+}
+
+RoundIndex::RoundIndex(const Function& f, const Liveness& live, PointLimits of_points)
+    : limits(std::move(of_points)), bound(find_bound(f, live, limits)) {
+  vregs.build(ir::kNumFiles, [&](auto add) {
+    for (std::size_t v = 0; v < f.vregs.size(); ++v)
+      if (!live.range(v).empty()) add(ir::index(f.vregs[v].file()), VRegId(v));
+  });
   // By row: how many more units live from there on, and in one bit whether it is so. All zero again after each file.
   std::vector<std::int32_t> rows(2 * static_cast<std::size_t>(live.num_numbered()) + 1, 0);
   std::vector<std::uint64_t> changes(rows.size() / 64 + 1, 0);

@@ -122,7 +122,11 @@ class Walk {
     const std::int32_t distance = next_.behind(c, number_);
     next_use_[c] = distance == NextUse::kNever ? kNoUse : std::int64_t{number_} + distance;
   }
-  // The same as NextUse::behind().
+  // The distance to the next use behind this instruction. Requires look_ahead() of its operands.
+  [[nodiscard]] std::int32_t behind(std::uint32_t c) const {
+    return is_in_[c] != 0 ? static_cast<std::int32_t>(distance(c)) : next_.behind(c, number_);
+  }
+  // The same of a value in a register.
   [[nodiscard]] std::int64_t distance(std::uint32_t c) const {
     return std::min<std::int64_t>(NextUse::kNever, next_use_[c] - number_);
   }
@@ -306,11 +310,10 @@ class Walk {
       if (op.is_early_clobber()) twice[k] += units;
       const std::uint32_t c = candidates_[op.vreg()];
       if (c == SplitCandidates::kNone) continue;
-      const bool lives_on = op.role == ir::Role::Use && next_.behind(c, number_) < NextUse::kNever;
       const bool is_bound = op.fixed().is_valid() || std::any_of(ops.begin(), ops.end(), [&](const Operand& d) {
                               return d.is_tied() && d.tied == o && d.vreg() != op.vreg();
                             });
-      if (lives_on && is_bound) twice[k] += units;
+      if (is_bound && op.role == ir::Role::Use && behind(c) < NextUse::kNever) twice[k] += units;
       if (!needs_old_value(f_, live_, inst, inst.first_operand + o) || is_reached_[c] == 0) continue;
       if (is_in_[c] == 0) {
         out_.events.push_back({index_, c, Residence::Event::Kind::Load});
@@ -321,7 +324,7 @@ class Walk {
     for (const RegFile file : ir::kAllFiles)
       if (registers_.is_scarce[ir::index(file)]) limit(file, room_at(file, number_, false) - twice[ir::index(file)]);
     for (const std::uint32_t c : kept_)
-      if (next_.behind(c, number_) == NextUse::kNever) take(c);
+      if (behind(c) == NextUse::kNever) take(c);
     for (const std::uint32_t c : kept_) is_kept_[c] = 0;
     for (const Operand& op : ops)  // a value that keeps old bytes cannot leave before the instruction
       if (op.is_vreg() && op.writes() && candidates_[op.vreg()] != SplitCandidates::kNone) is_kept_[candidates_[op.vreg()]] = 1;
@@ -352,8 +355,12 @@ class Walk {
       if (made[ir::index(file)].of[0] > 0) limit(file, room_at(file, number_, true) - made[ir::index(file)]);
     for (const std::uint32_t c : kept_) {
       is_kept_[c] = 0;
-      if (next_.behind(c, number_) < NextUse::kNever) put(c);
-      else take(c);
+      if (is_in_[c] == 0) {
+        look_ahead(c);
+        if (next_use_[c] != kNoUse) put_again(c);
+      } else if (next_use_[c] == kNoUse) {
+        take(c);
+      }
     }
   }
 
@@ -369,14 +376,14 @@ class Walk {
     }
     for (std::size_t o = pairs; o < ops.size(); ++o) {
       const std::uint32_t c = candidates_[ops[o].vreg()];
-      if (c != SplitCandidates::kNone && next_.behind(c, number_) == NextUse::kNever) take(c);
+      if (c != SplitCandidates::kNone && behind(c) == NextUse::kNever) take(c);
     }
     // The results that are used soonest choose first, and keep their choice.
     results_.clear();
     for (std::size_t o = 0; o < pairs; ++o)
       if (const std::uint32_t c = candidates_[ops[o].vreg()]; c != SplitCandidates::kNone) {
         is_reached_[c] = 1;
-        results_.emplace_back(next_.behind(c, number_), inst.first_operand + static_cast<std::uint32_t>(o));
+        results_.emplace_back(behind(c), inst.first_operand + static_cast<std::uint32_t>(o));
       }
     std::sort(results_.begin(), results_.end());
     kept_.clear();

@@ -13,6 +13,9 @@ namespace regduel::allocator {
 
 namespace {
 
+// Costs of a unit that moves aside, from its preferred home and from another one.
+constexpr int kAtHome = 3, kAstray = 2;
+
 [[nodiscard]] UnitSet positions(const UnitSet& free, const Geometry& shape) {
   return free.positions(shape.units, std::countr_zero(static_cast<unsigned>(shape.align)));
 }
@@ -77,6 +80,11 @@ bool Arrangement::is_taken(const Stand& s, int unit) const {
   return (s.at_reads && taken_[0].has_any(unit, end)) || (s.at_writes && taken_[1].has_any(unit, end));
 }
 
+int Arrangement::home_in(const UnitSet& free, const Stand& s) const {
+  if (s.preferred != kNowhere && free.has_all(s.preferred, s.preferred + s.shape.units)) return s.preferred;
+  return tightest(free, s.shape, room_);
+}
+
 bool Arrangement::mend() {
   clear_rows();
   list_.clear();
@@ -97,7 +105,7 @@ bool Arrangement::mend() {
 bool Arrangement::make_room(std::size_t k) {
   const Stand& s = stands[k];
   if (s.bound == kNowhere)
-    if (const int unit = tightest(free_for(s), s.shape, room_); unit >= 0) {
+    if (const int unit = home_in(free_for(s), s); unit >= 0) {
       put(k, unit);
       return true;
     }
@@ -111,7 +119,7 @@ bool Arrangement::make_room(std::size_t k) {
     look_at(s.bound);
   } else {
     UnitSet allowed = positions(room_.usable - s.forbidden, s.shape);
-    for (int unit = allowed.first(); unit >= 0 && least > 1; unit = allowed.next(unit + 1)) look_at(unit);
+    for (int unit = allowed.first(); unit >= 0 && least > kAstray; unit = allowed.next(unit + 1)) look_at(unit);
   }
   if (best == kNowhere) return false;
   static_cast<void>(cost_of_room(s, best));
@@ -132,7 +140,7 @@ int Arrangement::cost_of_room(const Stand& s, int unit) {
       const auto o = static_cast<std::size_t>(there);
       if (stands[o].bound != kNowhere || (is_settled_[o] != 0 && stands[o].shape.units >= s.shape.units)) return -1;
       aside_.push_back(o);
-      cost += stands[o].shape.units;
+      cost += (stands[o].now == stands[o].preferred ? kAtHome : kAstray) * stands[o].shape.units;
     }
   }
   return cost;
@@ -153,7 +161,7 @@ bool Arrangement::move_aside(const Stand& s, int unit, bool stays) {
     Stand& o = stands[aside_[moved]];
     UnitSet free = free_for(o);
     free.clear_range(unit, unit + s.shape.units);
-    const int to = tightest(free, o.shape, room_);
+    const int to = home_in(free, o);
     if (to < 0) break;
     o.now = to;
     mark(aside_[moved], true);
@@ -183,7 +191,7 @@ bool Arrangement::place_anew() {
     int unit = kNowhere;
     if (s.bound != kNowhere) unit = is_taken(s, s.bound) ? kNowhere : s.bound;
     else if (s.before != kNowhere && positions(free, s.shape).has(s.before)) unit = s.before;
-    else unit = tightest(free, s.shape, room_);
+    else unit = home_in(free, s);
     if (unit < 0) {
       for (Stand& t : stands) t.now = t.before;
       return false;

@@ -2,7 +2,7 @@
 // and at that of writing.
 //
 // A value that lives across the instruction has one home at both. What does not stand anywhere yet gets room first where others need
-// not move, then where the fewest units of others move aside; if that fails, all are placed anew, the widest first.
+// not move, then where the fewest units of others move aside, those in their preferred home last; if that fails, all are placed anew, the widest first.
 // Tested by arrangement_test.cpp.
 #pragma once
 
@@ -26,10 +26,11 @@ struct Stand {
   ir::VRegId vreg;
   Geometry shape = {};
   bool at_reads = false, at_writes = false;
-  int bound = kNowhere;    // the only home that it may have
-  int before = kNowhere;   // where it stands before the instruction
-  int now = kNowhere;      // its home
-  UnitSet forbidden = {};  // units that are destroyed while it lives
+  int bound = kNowhere;      // the only home that it may have
+  int before = kNowhere;     // where it stands before the instruction
+  int now = kNowhere;        // its home
+  int preferred = kNowhere;  // the home that it gets where it needs a new one and this is free
+  UnitSet forbidden = {};    // units that are destroyed while it lives
 };
 
 // The units of a file, for tightest().
@@ -62,6 +63,8 @@ class Arrangement {
   void mark(std::size_t k, bool on);
   void put(std::size_t k, int unit);
   [[nodiscard]] UnitSet free_for(const Stand& s) const;
+  // A new home in `free`; kNowhere if there is none.
+  [[nodiscard]] int home_in(const UnitSet& free, const Stand& s) const;
   [[nodiscard]] bool is_taken(const Stand& s, int unit) const;
   bool mend();
   bool make_room(std::size_t k);

@@ -20,6 +20,7 @@ namespace {
 
 // Weighted copies of all profiles at 75% of MaxLive, against those with one walk: 0.78 with two, 0.76 with three.
 constexpr int kMostWalks = 2;
+constexpr int kMostHalvings = 6;
 
 // By block: the vregs that live there, each with its unit.
 class Places {
@@ -50,7 +51,8 @@ struct Intervals {
     VRegId vreg;
   };
 
-  Intervals(const FileAllocator& a, const Function& f, const Liveness& live) : bound(a.base()) {
+  Intervals(const FileAllocator& a, const Function& f, const Liveness& live, std::span<const int> preferred_homes)
+      : preferred(preferred_homes), promised(live.num_numbered()), bound(a.base()) {
     room.usable = UnitSet::range(0, a.limit()) - a.not_allocatable();
     room.needed = std::min(a.first_unit() + a.max_live(), a.limit());
     has_bound = a.base().has_clobbers() || a.base().has_blocked_moments();
@@ -58,6 +60,7 @@ struct Intervals {
       if (f.vreg(v).is_architectural()) continue;
       for (const Interval& i : live.range(v.index())) starts.push_back({first_row(i), end_row(i), i.end, v});
       room.has_tuples = room.has_tuples || f.vreg(v).units() > 1;
+      if (const int home = preferred_of(v); home >= 0) promised.mark(live.range(v.index()), home, home + f.vreg(v).units());
       const PReg fixed = f.vreg(v).fixed;
       if (!fixed.is_valid()) continue;
       bound.mark(live.range(v.index()), fixed.begin(), fixed.end());
@@ -67,8 +70,12 @@ struct Intervals {
               [](const Start& x, const Start& y) { return std::pair(x.row, x.vreg) < std::pair(y.row, y.vreg); });
   }
 
-  std::vector<Start> starts;  // ascending by row
-  Occupancy bound;            // clobbers, restored registers, and vregs with a fixed register
+  [[nodiscard]] int preferred_of(VRegId v) const { return preferred.empty() ? kNowhere : preferred[v.index()]; }
+
+  std::span<const int> preferred;  // by vreg; empty = none
+  std::vector<Start> starts;       // ascending by row
+  Occupancy promised;              // preferred homes
+  Occupancy bound;                 // clobbers, restored registers, and vregs with a fixed register
   bool has_bound = false;
   Room room;
 };
@@ -157,7 +164,20 @@ class FileWalk {
     const int bound = bound_to(v);
     return bound != kNowhere ? bound : last_[v.index()];
   }
-  // A position for a vreg during an interval. Positions come last that it would have to leave before it ends, those that it would have
+  // Of `good`, the units below those needed anyhow that no preferred home takes for as long as a vreg finds a position in them: the whole
+  // interval, half of it, and so on. `good` if that is too short.
+  [[nodiscard]] UnitSet free_longest(const UnitSet& good, const Geometry& g, Interval part) const {
+    UnitSet low = good;
+    low.clear_range(intervals_.room.needed, ir::kMaxUnits);
+    for (int n = 0; n < kMostHalvings; ++n) {
+      const UnitSet left = low - intervals_.promised.conflicts({&part, 1});
+      if (left.positions(g.units, std::countr_zero(static_cast<unsigned>(g.align))).any()) return left;
+      part.end = Point(part.begin.value + std::max(1u, (part.end - part.begin) / 2));
+    }
+    return good;
+  }
+  // A position for a vreg during an interval: its preferred home if that is free. Else one that no preferred home takes soon. Positions
+  // come last that it would have to leave before it ends, those that it would have
   // to leave soon behind the others. The first of the rest:
   // the one that it had before; that of a partner of a copy; with banks, one in use before and in no bank of a source that is read
   // with it; one that leaves tuples whole.
@@ -168,6 +188,11 @@ class FileWalk {
     const int align_log2 = std::countr_zero(static_cast<unsigned>(g.align));
     if (intervals_.has_bound) good -= intervals_.bound.conflicts({&interval, 1});
     UnitSet positions = good.positions(g.units, align_log2);
+    if (const int home = intervals_.preferred_of(v); home >= 0 && positions.has(home)) return home;
+    if (!intervals_.preferred.empty() && positions.any()) {
+      good = free_longest(good, g, interval);
+      positions = good.positions(g.units, align_log2);
+    }
     if (positions.none()) {
       const Interval soon{interval.begin, std::min(interval.end, end_of_next_bound())};
       good = free - intervals_.bound.conflicts({&soon, 1});
@@ -256,12 +281,22 @@ class FileWalk {
     std::vector<Stand>& stands = arrangement_.stands;
     stands.clear();
     for_each_here([&](VRegId v) {
-      stands.push_back(
-          {.vreg = v, .shape = shape(v), .at_reads = true, .bound = bound_to(v), .before = unit_[v.index()], .forbidden = closed_});
+      stands.push_back({.vreg = v,
+                        .shape = shape(v),
+                        .at_reads = true,
+                        .bound = bound_to(v),
+                        .before = unit_[v.index()],
+                        .preferred = intervals_.preferred_of(v),
+                        .forbidden = closed_});
     });
     for (const VRegId v : here_)
       if (!is_here(v))
-        stands.push_back({.vreg = v, .shape = shape(v), .at_reads = true, .bound = bound_to(v), .forbidden = closed_});
+        stands.push_back({.vreg = v,
+                          .shape = shape(v),
+                          .at_reads = true,
+                          .bound = bound_to(v),
+                          .preferred = intervals_.preferred_of(v),
+                          .forbidden = closed_});
     while (!arrangement_.place_anew()) drop_one();
     for (const Stand& s : stands)
       if (is_here(s.vreg)) take_off(s.vreg);
@@ -398,6 +433,7 @@ class FileWalk {
                         .at_writes = end_[v.index()].row > 2 * n + 1,
                         .bound = bound_to(v),
                         .before = unit_[v.index()],
+                        .preferred = intervals_.preferred_of(v),
                         .forbidden = forbidden_until(end_[v.index()].point, n)});
     });
     for (const Start& s : begins_) {
@@ -411,6 +447,7 @@ class FileWalk {
                         .at_reads = reads,
                         .at_writes = !reads || s.end_row > 2 * n + 1,
                         .bound = bound_to(s.vreg),
+                        .preferred = intervals_.preferred_of(s.vreg),
                         .forbidden = reads ? forbidden_until(s.end, n) : closed_});
     }
     while (!arrangement_.arrange()) drop_one();
@@ -495,8 +532,8 @@ class FileWalk {
 }  // namespace
 
 Walk walk(const FileAllocator& allocator, const ir::Cfg& cfg, std::span<const std::int64_t> frequency,
-          std::span<std::int16_t> unit_of) {
-  const Intervals intervals(allocator, allocator.round().lowered.f, allocator.round().live);
+          std::span<const int> preferred, std::span<std::int16_t> unit_of) {
+  const Intervals intervals(allocator, allocator.round().lowered.f, allocator.round().live, preferred);
   FileWalk first(allocator, intervals, cfg, frequency, unit_of, Places());
   Walk best = first.run();
   bool may_improve = best.fits && first.moves_at_ends_of_loops();

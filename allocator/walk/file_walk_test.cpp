@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 struct Walked {
   Walked(int limit, std::string_view body, std::string_view kind = "kernel")
       : round(testing::program(body, kind), limit), allocator(round.round, ir::RegFile::R),
-        unit_of(round.lowered.f.operands.size(), -1), result(walk(allocator, round.lowered_cfg, round.frequency, unit_of)) {}
+        unit_of(round.lowered.f.operands.size(), -1), result(walk(allocator, round.lowered_cfg, round.frequency, {}, unit_of)) {}
 
   // The unit of an operand of an instruction.
   [[nodiscard]] int unit(std::uint32_t inst, std::uint32_t operand) const {
