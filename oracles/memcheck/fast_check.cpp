@@ -103,10 +103,11 @@ class FastCheck {
   // What may be assumed where the guards hold: nothing, unless they are one predicate.
   [[nodiscard]] Assumptions assumptions(const Guards& guards) {
     if (!before_graph_.is_read(guards.before) || !after_graph_.is_read(guards.after)) return {};
-    const SetId predicate = before_.predicate_of(before_graph_.read_word(guards.before, 0));
-    if (predicate != after_.predicate_of(after_graph_.read_word(guards.after, 0))) return {};
-    return {{predicate, !c_.before.operands[guards.before].is_negated()},
-            {predicate, !c_.after.operands[guards.after].is_negated()}};
+    const NodeId from = before_graph_.read_word(guards.before, 0), to = after_graph_.read_word(guards.after, 0);
+    const SetId predicate = before_.predicate_of(from);
+    if (predicate != after_.predicate_of(to)) return {};
+    return {{predicate, !c_.before.operands[guards.before].is_negated(), from},
+            {predicate, !c_.after.operands[guards.after].is_negated(), to}};
   }
 
   // A word is undefined where all of it is. One that is put together of four bytes from different places counts as defined.

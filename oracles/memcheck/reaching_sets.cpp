@@ -102,9 +102,11 @@ SetId ReachingSets::step(State s, std::vector<State>& next) const {
   return kEmptySet;
 }
 
-std::uint32_t ReachingSets::number_of(Assumption a) {
+std::uint32_t ReachingSets::number_of(const Known& a) {
   if (a.predicate == kEmptySet) return kNoAssumption;
-  std::uint32_t& known = assumption_number_.at(static_cast<std::uint64_t>(a.predicate) << 1 | (a.value ? 1 : 0), kNone);
+  const std::uint64_t what =
+      a.node == kNone ? a.predicate : std::uint64_t{1} << 62 | static_cast<std::uint64_t>(a.node) << 6 | a.aspect;
+  std::uint32_t& known = assumption_number_.at(what << 1 | (a.value ? 1 : 0), kNone);
   if (known == kNone) {
     known = static_cast<std::uint32_t>(assumptions_.size());
     assumptions_.push_back(a);
@@ -116,20 +118,18 @@ std::uint32_t ReachingSets::number_of(Assumption a) {
 SetId ReachingSets::step_under(State s, std::vector<State>& next) {
   const SetId own = step({s.node, s.aspect}, next);
   const Node n = graph_.node(s.node);
-  const Assumption assumed = assumptions_[s.under];
+  const Known assumed = assumptions_[s.under];
   std::uint32_t under = s.under;
   if (n.kind == NodeKind::Gated) {
-    const bool negated = graph_.guard(n).negated;
-    const SetId predicate = memory_.predicates[n.c];
-    if (under != kNoAssumption && assumed.predicate == predicate) {
-      next.erase(next.begin() + (assumed.value != negated ? 1 : 0));
-    } else if (predicate != kEmptySet) {
-      next[0].under = number_of({predicate, !negated});
-      next[1].under = number_of({predicate, negated});
+    const Known holds = memory_.guards[n.c];
+    if (under != kNoAssumption && assumed.is_about(holds)) {
+      next.erase(next.begin() + (assumed.value == holds.value ? 1 : 0));
+    } else if (holds.predicate != kEmptySet) {
+      next[0].under = number_of(holds);
+      next[1].under = number_of(holds.opposite());
       return own;
     }
-  } else if (n.kind == NodeKind::Phi && n.c != kNone && under != kNoAssumption &&
-             is_defined_behind(assumed.predicate, ir::BlockId(n.c))) {
+  } else if (n.kind == NodeKind::Phi && n.c != kNone && under != kNoAssumption && is_defined_behind(assumed, ir::BlockId(n.c))) {
     under = kNoAssumption;
   }
   for (State& state : next) state.under = under;
@@ -137,21 +137,37 @@ SetId ReachingSets::step_under(State s, std::vector<State>& next) {
 }
 
 SetId ReachingSets::set_under(ByteRef r, Assumption a) {
-  if (memory_.predicates.empty())
-    for (const GuardRef& guard : graph_.guards()) memory_.predicates.push_back(assumable(predicate_of(guard.node)));
-  return set_of({r.node, byte_aspect(r.byte), number_of({assumable(a.predicate), a.value})});
+  if (memory_.guards.empty())
+    for (const GuardRef& guard : graph_.guards())
+      memory_.guards.push_back(known_of({predicate_of(guard.node), !guard.negated, guard.node}));
+  return set_of({r.node, byte_aspect(r.byte), number_of(known_of(a))});
 }
 
-SetId ReachingSets::assumable(SetId predicate) const {
-  if (!graph_.is_sparse()) return predicate;
+ReachingSets::Known ReachingSets::known_of(Assumption a) {
+  if (!graph_.is_sparse() || is_defined_once(a.predicate)) return {a.predicate, a.value};
+  if (a.node == kNone) return {};
+  const State source = source_of({a.node, byte_aspect(0)});
+  return is_leaf_node(source.node) ? Known() : Known{a.predicate, a.value, source.node, source.aspect};
+}
+
+bool ReachingSets::is_defined_once(SetId predicate) const {
   const auto only = DefSets::only(predicate);
-  if (!only) return kEmptySet;
+  if (!only) return false;
   const Leaf& leaf = defs_[leaf_of(*only)];
-  if (leaf.kind != LeafKind::Def) return kEmptySet;
+  if (leaf.kind != LeafKind::Def) return false;
   // Of a word, all bits have the same definition.
   const ir::Function& before = defs_.before();
   const ir::Operand& def = before.operands_of(before.insts[defs_.index_of(leaf.inst)])[static_cast<std::size_t>(leaf.operand)];
-  return ir::is_predicate(def.is_vreg() ? before.vreg(def.vreg()).file() : def.preg().file) ? predicate : kEmptySet;
+  return ir::is_predicate(def.is_vreg() ? before.vreg(def.vreg()).file() : def.preg().file);
+}
+
+State ReachingSets::source_of(State s) {
+  std::vector<State> next;
+  for (s = origin(s); !is_leaf_node(s.node); s = origin(next.front())) {
+    (void)step(s, next);
+    if (next.size() != 1) break;
+  }
+  return s;
 }
 
 bool is_same_under_guards(const GuardedByte& before, const GuardedByte& after, bool has_undefined) {
@@ -160,8 +176,20 @@ bool is_same_under_guards(const GuardedByte& before, const GuardedByte& after, b
   return is_within(before.left(), after.all) && (has_undefined || is_within(after.left(), before.all));
 }
 
-bool ReachingSets::is_defined_behind(SetId predicate, ir::BlockId block) {
+const Dominators& ReachingSets::dominators() {
   if (!dominators_) dominators_.emplace(graph_.cfg());
+  return *dominators_;
+}
+
+bool ReachingSets::is_defined_behind(const Known& a, ir::BlockId block) {
+  if (a.node == kNone) return is_defined_behind(a.predicate, block);
+  const Node source = graph_.node(a.node);
+  const bool is_join = source.kind == NodeKind::Phi && source.c != kNone;
+  const std::uint32_t at = dominators().position(is_join ? ir::BlockId(source.c) : graph_.block_of(source.inst));
+  return dominators().position(block) <= at && at < dominators().end(block);
+}
+
+bool ReachingSets::is_defined_behind(SetId predicate, ir::BlockId block) {
   // Where in the dominators' preorder the instructions stand that define it; what is defined at entry has no place.
   std::uint32_t& known = known_predicates_.at(predicate, kNone);
   if (known == kNone) {
@@ -170,13 +198,13 @@ bool ReachingSets::is_defined_behind(SetId predicate, ir::BlockId block) {
     for (const std::uint32_t element : sets_.elements(predicate)) {
       const ir::InstId id = defs_[leaf_of(element)].inst;
       const std::uint32_t inst = id.is_valid() ? graph_.index_of(id) : kNone;
-      if (inst != kNone && graph_.is_reachable(inst)) positions.push_back(dominators_->position(graph_.block_of(inst)));
+      if (inst != kNone && graph_.is_reachable(inst)) positions.push_back(dominators().position(graph_.block_of(inst)));
     }
     std::sort(positions.begin(), positions.end());
   }
   const std::vector<std::uint32_t>& positions = defined_at_[known];
-  const auto first = std::lower_bound(positions.begin(), positions.end(), dominators_->position(block));
-  return first != positions.end() && *first < dominators_->end(block);
+  const auto first = std::lower_bound(positions.begin(), positions.end(), dominators().position(block));
+  return first != positions.end() && *first < dominators().end(block);
 }
 
 ReachingSets::Memory::Word& ReachingSets::word(NodeId n) {

@@ -22,8 +22,9 @@
 //                    = S(new, its guard holds) + S(old, its guard does not hold) else
 //   S(phi, p = x)    = union of S(argument), where p is defined at the phi's block or behind it, else of S(argument, p = x)
 //
-// A sparse graph does not show every join that a value has come through. So it allows assumptions only about predicates with one
-// definition d:
+// A sparse graph does not show every join that a value has come through, and definitions alone do not tell two predicates apart
+// that change places in a loop. So in it a predicate p is known by d: its one definition, or where it has several the state that it
+// comes from, the first behind all steps that lead to one state only. "Defined at the phi's block or behind it" is then said of d.
 //
 //   S(gated, p = x)  = S(new, p = x) + S(old, p = x) under any other guard
 //
@@ -105,6 +106,17 @@ class ReachingSets {
     SetId set = kEmptySet;
     NodeId word = kNone;  // of which this is the set
   };
+  // An assumption as this graph knows its predicate.
+  struct Known {
+    SetId predicate = kEmptySet;  // empty = nothing is assumed
+    bool value = false;
+    // In a sparse graph, of a predicate with several definitions: the state that it comes from.
+    NodeId node = kNone;
+    Aspect aspect = kWord;
+
+    [[nodiscard]] bool is_about(const Known& o) const { return predicate == o.predicate && node == o.node && aspect == o.aspect; }
+    [[nodiscard]] Known opposite() const { return {predicate, !value, node, aspect}; }
+  };
   struct Frame {
     std::uint32_t entry;
     std::size_t pending, component;  // where what belongs to it, and to what was opened after it, begins in these
@@ -124,7 +136,7 @@ class ReachingSets {
     FlatMap bit_entry;
     FlatMap under_entry;
     std::vector<Entry> entries;
-    std::vector<SetId> predicates;  // by guard of the graph, once they are asked for
+    std::vector<Known> guards;  // by guard of the graph, once they are asked for: that it holds
   };
   // The own leaf of a remat that is not trusted, else kNone.
   [[nodiscard]] LeafId own_leaf(const Node& via) const { return own_leaves_.empty() ? kNone : own_leaves_[via.inst]; }
@@ -135,9 +147,13 @@ class ReachingSets {
   [[nodiscard]] SetId composed(const Node& n);
   [[nodiscard]] SetId known(State origin);
   [[nodiscard]] State origin(State s) { return {origin(s.node), s.aspect, s.under}; }
-  // The predicate; empty where nothing may be assumed of it.
-  [[nodiscard]] SetId assumable(SetId predicate) const;
-  [[nodiscard]] std::uint32_t number_of(Assumption a);
+  [[nodiscard]] Known known_of(Assumption a);
+  [[nodiscard]] bool is_defined_once(SetId predicate) const;
+  // The first state behind this one from which more than one way leads on, or none.
+  [[nodiscard]] State source_of(State s);
+  [[nodiscard]] bool is_defined_behind(const Known& a, ir::BlockId block);
+  [[nodiscard]] const Dominators& dominators();
+  [[nodiscard]] std::uint32_t number_of(const Known& a);
   [[nodiscard]] SetId step_under(State s, std::vector<State>& next);
   [[nodiscard]] SetId set_of_leaf(const Node& leaf, Aspect aspect) const;
   [[nodiscard]] SetId unite(SetId a, SetId b) { return a == kNoWord || b == kNoWord ? kNoWord : sets_.unite(a, b); }
@@ -148,7 +164,7 @@ class ReachingSets {
   std::vector<LeafId> own_leaves_;  // by instruction; empty where all are trusted
   Memory memory_;
   // Assumptions.
-  std::vector<Assumption> assumptions_{{}, {}};  // by number
+  std::vector<Known> assumptions_{{}, {}};  // by number
   FlatMap assumption_number_;
   std::optional<Dominators> dominators_;  // once they are asked for
   FlatMap known_predicates_;

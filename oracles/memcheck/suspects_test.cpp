@@ -237,6 +237,26 @@ TEST(MemcheckDetails, TheFastCheckSeesThroughGuards) {
   EXPECT_FALSE(is_same(both));
 }
 
+// %3 has two definitions, so it is known by where it comes from. b is overwritten on each path that writes it.
+TEST(MemcheckDetails, TheFastCheckKnowsAGuardWithSeveralDefinitions) {
+  Pair p = {kVregs, side_by_side(R"(
+  block b0
+    #0 %3 = p      | P0 = p
+    #1 %4 = q      | P1 = q
+    #2 @%4 %3 = r  | @P1 P0 = r
+    #3 %5 = a      | P2 = a
+    #4 @%3 %5 = b  | @P0 P2 = b
+    +20            | R9{inout} = bit_spill P2, 3
+    +21            | R9{inout} = bit_spill P0, 4
+    +22            | P2 = bit_refill R9, 3
+    +23            | P3 = bit_refill R9, 4
+    #5 @%3 %5 = c  | @P3 P2 = c
+    #6 use %5      | use P2
+    #7 exit
+)")};
+  EXPECT_TRUE(fast(p).is_same());
+}
+
 TEST(MemcheckDetails, TheFastCheckComparesWordsOfParts) {
   // Neither word is a node, and their lower bytes are the same.
   expect_category({side_by_side(R"(

@@ -401,7 +401,10 @@ TEST(ValueGraph, TheSetUnderAGuardOfASparseGraphHasWhatAnyPathBrings) {
       const Walk walk(f, random, 40);
       for (const Walk::Read& read : walk.reads()) {
         Assumption assumed;
-        if (read.guard) assumed = {reach.predicate_of(graph.read_word(*read.guard, 0)), !f.operands[*read.guard].is_negated()};
+        if (read.guard) {
+          const NodeId guard = graph.read_word(*read.guard, 0);
+          assumed = {reach.predicate_of(guard), !f.operands[*read.guard].is_negated(), guard};
+        }
         for (std::size_t b = 0; b < read.bytes.size(); ++b) {
           const ByteRef byte = graph.read_byte(read.operand, static_cast<int>(b));
           const Elements all = in_words_of_the_test(sets.elements(reach.set_of(byte)), defs),
@@ -439,7 +442,8 @@ func @f kernel target sm_90 threads 32 allocated
   ReachingSets reach(graph, defs, sets);
   const std::size_t use = f.insts[4].first_operand, guard = use + 1;
   ASSERT_EQ(f.operands[guard].role, ir::Role::Guard);
-  const Assumption assumed{reach.predicate_of(graph.read_word(guard, 0)), true};
+  const NodeId node = graph.read_word(guard, 0);
+  const Assumption assumed{reach.predicate_of(node), true, node};
   EXPECT_EQ(in_words_of_the_test(sets.elements(reach.set_under(graph.read_byte(use, 0), assumed)), defs),
             (Elements{{1, 0, 0}, {2, 0, 0}}));
 }

@@ -40,7 +40,6 @@ struct Content {
     for (const std::uint32_t id : std::array(ids))
       if (id != 0 && !other.has(id)) remove(id);
     bytes &= other.bytes;
-    if (bytes == 0) ids = {};
   }
   friend bool operator==(const Content&, const Content&) = default;
 };
@@ -143,7 +142,6 @@ class Analysis {
       c.meet(renamed(state_.of(cell)));
       shrank = shrank || c != old;
     }
-    std::erase_if(head, [](const auto& h) { return h.second.is_none(); });
     return shrank;
   }
   // What the phis of `to` read of declared vregs on the edge, and what they define; both as ids.
@@ -301,10 +299,6 @@ class Analysis {
     for (const PackedPredicate& p : form.predicates) {
       if (p.bit > 31 || !p.predicate->is_preg()) continue;
       const std::uint32_t predicate = cells_.of_operand(*p.predicate).cell;
-      if (!state_.is_unit_of_r(pack)) {
-        if (!form.is_into_pack) state_.forget(predicate);
-        continue;
-      }
       const std::uint32_t bit = state_.bit_of(pack, static_cast<std::uint32_t>(p.bit));
       const auto [to, from] = form.is_into_pack ? std::pair(bit, predicate) : std::pair(predicate, bit);
       state_.set(to, is_guarded ? Content{} : state_.of(from));

@@ -51,6 +51,10 @@ TEST(Contents, ADefGivesItsVregAndMovesCarryIt) {
   EXPECT_FALSE(has_content(testing::edit(body, "+10                  | spill UR0", "+10                  | spill UR0.lo")));
   // A new def of the vreg leaves behind what is its old value.
   EXPECT_FALSE(has_content(testing::edit(body, "    +99", "    #3 %0 = c            | UR0 = c\n    +99")));
+  const std::string copied =
+      testing::edit(body, "+11                  | UR1 = refill slot 0", "+11                  | UR1 = copy UR0");
+  EXPECT_TRUE(has_content(copied));
+  EXPECT_FALSE(has_content(testing::edit(copied, "    +99", "    +12                  | UR1 = copy R7\n    +99")));
 }
 
 TEST(Contents, AGuardedDefKeepsWhatIsThere) {
@@ -102,6 +106,77 @@ TEST(Contents, MeetWherePathsDo) {
   EXPECT_FALSE(has_content(testing::edit(body, "#3 %0", "#3 %1")));
 }
 
+TEST(Contents, MeetByByte) {
+  const std::string body = R"(
+  block b0
+    #0 %0 = a            | UR0 = a
+    #1 %4 = b            | P0 = b
+    #2 cbra %4 -> b1, b2 | cbra P0 -> b1, b2
+  block b1
+    +10                  | spill UR0, slot 0
+    #4 bra -> b3
+  block b2
+    +11                  | spill UR0, slot 0
+    #5 bra -> b3
+  block b3
+    +12                  | UR1 = refill slot 0
+    +99                  | R1 = copy UR1
+    #7 exit
+)";
+  EXPECT_TRUE(has_content(body));
+  EXPECT_FALSE(has_content(testing::edit(body, "+10                  | spill UR0", "+10                  | spill UR0.lo")));
+  EXPECT_FALSE(has_content(testing::edit(body, "+11                  | spill UR0", "+11                  | spill UR0.lo")));
+}
+
+TEST(Contents, NothingIsKnownWhereTheFunctionBegins) {
+  EXPECT_FALSE(has_content(R"(
+  block b0
+    +99                  | R1 = copy UR0
+    #0 %0 = a            | UR0 = a
+    #1 %4 = b            | P0 = b
+    #2 cbra %4 -> b0, b1 | cbra P0 -> b0, b1
+  block b1
+    #3 exit
+)"));
+}
+
+// The phi gives %1 another value on the one edge only.
+TEST(Contents, AnEdgeRenamesByItsOwnPhis) {
+  EXPECT_TRUE(has_content(R"(
+  block b0
+    #0 %1 = a            | UR0 = a
+    #1 %4 = b            | P0 = b
+    #2 cbra %4 -> b1, b2 | cbra P0 -> b1, b2
+  block b1
+    #3 %1 = phi b0: %0   | phi !deleted
+    #4 exit
+  block b2
+    +99                  | R1 = copy UR0
+    #5 exit
+)"));
+}
+
+// On the one way what the register holds is the constant, too.
+TEST(Contents, WhatACopyBringsAndItsDefAreBothThere) {
+  const std::string body = R"(
+  block b0
+    #0 %3 = const 7      | R0 = const 7
+    #1 %4 = b            | P0 = b
+    #2 cbra %4 -> b1, b2 | cbra P0 -> b1, b2
+  block b1
+    #3 %0 = copy %3      | UR0 = copy R0
+    #4 bra -> b3
+  block b2
+    #5 %0 = a            | UR0 = a
+    #6 bra -> b3
+  block b3
+    +99                  | R1 = copy UR0
+    #7 exit
+)";
+  EXPECT_TRUE(has_content(body));
+  EXPECT_FALSE(has_content(testing::edit(body, "#5 %0", "#5 %1")));
+}
+
 TEST(Contents, PhisAndCopiesRename) {
   const std::string phi = R"(
   block b0
@@ -129,6 +204,7 @@ TEST(Contents, PhisAndCopiesRename) {
 )";
   EXPECT_TRUE(has_content(copy));
   EXPECT_FALSE(has_content(testing::edit(copy, "#1 %1 = copy %0", "#1 %1 = copy %2")));
+  EXPECT_FALSE(has_content(testing::edit(copy, "    +99", "    #4 %1 = c            | UR2 = c\n    +99")));
 }
 
 TEST(Contents, WhatTheProgramCopiesIntoAUniformRegisterIfItIsDefined) {

@@ -42,6 +42,11 @@ TEST(Escapes, FromAUniformRegisterByMovesIntoAnOperandThatVaries) {
   EXPECT_FALSE(escapes(testing::edit(read, "    #2 use", "    +13                  | R2 = copy R0\n    #2 use")));
   EXPECT_FALSE(escapes(testing::edit(
       read, "    +12 ", "    +13                  | spill R0, slot 0\n    +14                  | R1 = refill slot 0\n    +12 ")));
+  EXPECT_FALSE(escapes(testing::edit(read, "    #2 use", "    #4 %0 = b            | R2 = b\n    #2 use")));
+  EXPECT_TRUE(escapes(testing::edit(read, "    #2 use", "    #4 @%6 %0 = b        | @P0 R2 = b\n    #2 use")));
+  // A move behind it moves what it names, and no more.
+  EXPECT_FALSE(escapes(
+      testing::edit(read, "    #2 use", "    #4 %0 = b            | R2 = b\n    +13                  | R5 = copy R0\n    #2 use")));
 }
 
 TEST(Escapes, AReadOfAUniformRegisterAsWhatMayVary) {
@@ -67,7 +72,12 @@ TEST(Escapes, ByBitsOfPacks) {
     #3 exit
 )";
   EXPECT_FALSE(escapes(body));
-  EXPECT_TRUE(escapes(testing::edit(body, "bit_refill R3, 3", "bit_refill R3, 2")));
+  const std::string from_uniform = testing::edit(body, "bit_refill R3, 3", "bit_refill R3, 2");
+  EXPECT_TRUE(escapes(from_uniform));
+  EXPECT_FALSE(escapes(testing::edit(from_uniform, "bit_spill P0, 3", "bit_spill P0, 2")));
+  EXPECT_TRUE(escapes(testing::edit(from_uniform, "+12                  | R3{inout} = bit_spill P0, 3",
+                                    "+12                  | @P0 R3{inout} = bit_spill P0, 2")));
+  EXPECT_FALSE(escapes(testing::edit(from_uniform, "    #2 use", "    +14                  | P1 = copy P0\n    #2 use")));
 }
 
 TEST(Escapes, NotWhatIsTheSameInAllThreads) {

@@ -45,6 +45,22 @@ TEST(UndefinedReads, ADefOnEachPathDefines) {
   EXPECT_TRUE(may_be_undefined(testing::edit(body, "#4 %0", "#4 %1")));
 }
 
+// It is undefined where #8 reads it, and no longer behind its def.
+TEST(UndefinedReads, ADefEndsIt) {
+  const std::string body = R"(
+  block b0
+    #8 %1 = copy %0
+    #0 %0 = a
+    #2 %2 = copy %3
+    #3 %3 = copy %0
+    #9 %4 = copy %0, %1
+    #10 exit
+)";
+  EXPECT_FALSE(may_be_undefined(testing::edit(body, "copy %0, %1", "use %0, %1")));
+  EXPECT_TRUE(may_be_undefined(testing::edit(body, "copy %0, %1", "use %1, %0")));
+  EXPECT_FALSE(may_be_undefined(testing::edit(body, "copy %0, %1", "use %3, %1")));
+}
+
 TEST(UndefinedReads, MovesHandItOn) {
   const std::string body = R"(
   block b0

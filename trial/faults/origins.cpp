@@ -39,16 +39,13 @@ struct Bytes {
 
 class Origins {
  public:
-  Origins(const ir::Function& f, Expected& expected)
-      : f_(f), cfg_(f), expected_(expected), block_of_(f.insts.size()), defined_(f.vregs.size(), 0) {
+  Origins(const ir::Function& f, Expected& expected) : f_(f), cfg_(f), expected_(expected), block_of_(f.insts.size()) {
     for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
       for (std::uint32_t i = 0; i < f.blocks[b].num_insts; ++i) block_of_[f.blocks[b].first_inst + i] = b;
     first_touched_.reserve(f.insts.size() + 1);
     for (const ir::Inst& inst : f.insts) {
       first_touched_.push_back(static_cast<std::uint32_t>(touched_.size()));
       if (!inst.is_deleted()) touch(inst);
-      for (const Operand& op : f.operands_of(inst))
-        if (op.is_vreg() && op.writes()) defined_[f.root(op.vreg()).index()] = 1;
     }
     first_touched_.push_back(static_cast<std::uint32_t>(touched_.size()));
   }
@@ -204,11 +201,18 @@ class Origins {
     return false;
   }
 
-  // Up from instruction `from` to the begin of the block. False where it is too long.
-  // Of the program before: nobody knows whether an instruction under such a guard happens, so what it would define is undefined.
-  [[nodiscard]] bool is_never_defined(const Operand& guard) const {
-    return guard.is_vreg() && defined_[f_.root(guard.vreg()).index()] == 0 && !f_.vreg(f_.root(guard.vreg())).is_architectural();
+  // Of the program before: nobody knows whether an instruction happens whose guard is undefined on each path to it, so what it would
+  // define is undefined. While that is found out of one that depends on itself, it counts as defined.
+  [[nodiscard]] bool has_undefined_guard(std::uint32_t inst, const Operand& guard) {
+    if (!guard.is_vreg()) return false;
+    const auto [known, is_new] = undefined_guard_.emplace(inst, false);
+    if (!is_new) return known->second;
+    const Bytes bytes = bytes_of(guard);
+    const OriginSet origins = at(inst, {bytes.space, bytes.begin, -1});
+    return undefined_guard_[inst] =
+               origins && std::ranges::all_of(*origins, [](const Origin& o) { return o.what == Origin::kUndefined; });
   }
+  // Up from instruction `from` to the begin of the block. False where it is too long.
   bool back(Walk& walk, std::uint32_t block, std::uint32_t from, State s) {
     const std::uint32_t first = f_.blocks[block].first_inst;
     for (std::uint32_t i = from; i-- > first;) {
@@ -225,9 +229,12 @@ class Origins {
       if (effect == Effect::None) continue;
       if (effect == Effect::Unclear || written.so_far.route.is_too_long()) return false;
       const bool guarded = ir::is_guarded(ops);
+      if (guarded && !inst.is_copy() && has_undefined_guard(i, *ir::guard_of(ops))) {
+        end(walk, written, Origin::kUndefined);
+        return true;
+      }
       if (guarded) written.so_far.guards = s.so_far.guards = std::min(kManyGuards, s.so_far.guards + 1);
-      if (effect == Effect::Ends)
-        end(walk, written, guarded && is_never_defined(*ir::guard_of(ops)) ? Origin::kUndefined : written.so_far.what);
+      if (effect == Effect::Ends) end(walk, written, written.so_far.what);
       if (effect == Effect::Moves && guarded) {
         if (!back(walk, block, i, std::move(written))) return false;
       } else if (effect == Effect::Moves) {
@@ -487,8 +494,8 @@ class Origins {
   ir::Cfg cfg_;
   Expected& expected_;
   std::vector<std::uint32_t> block_of_;
-  std::vector<char> defined_;   // by root: something writes it
-  std::vector<Bytes> touched_;  // that instruction i may write: from first_touched_[i] on
+  std::unordered_map<std::uint32_t, bool> undefined_guard_;  // by instruction, of those that were asked for
+  std::vector<Bytes> touched_;                               // that instruction i may write: from first_touched_[i] on
   std::vector<std::uint32_t> first_touched_;
   std::vector<std::pair<std::uint32_t, Location>> probes_;
   std::vector<std::uint64_t> extra_defs_;  // of the operand at hand, without the number of the byte

@@ -402,6 +402,24 @@ TEST(Origins, TwoDefsInOnePlaceLeaveItUndecided) {
   EXPECT_EQ(code_of(before, after("R0, R0 = unpack R0:R1", "R0, R1 = b R0")), kUnclear);
 }
 
+// %0 is undefined at #2, though it is defined behind: what #2 leaves is undefined, and anything may be there after. Where it is
+// defined in front, #1 or #2 has to be there.
+TEST(Origins, WhatAnUndefinedGuardLeavesIsUndefined) {
+  const std::string declared = "  vreg %0 P pred\n  vreg %1 R b32\n  vreg %2 R b32\n",
+                    head = "func @f kernel target sm_90 threads 256";
+  const auto code = [&](const std::string& first, const std::string& last) {
+    const auto text = [&](const std::string& p, const std::string& r, const std::string& x) {
+      return "\n" + declared + "  block b0\n    #0 " + (first.empty() ? "x" : p + " = setp") + "\n    #1 " + r + " = a\n    #2 @" +
+             p + " " + r + " = b\n    #3 " + p + " = setp\n    #4 " + (r[0] == '%' ? "%2" : "R2") + " = c\n    #5 st " + x +
+             "\n    #6 exit\n";
+    };
+    return code_of(parse_function(head + text("%0", "%1", "%1")), parse_function(head + " allocated" + text("P0", "R1", last)));
+  };
+  EXPECT_EQ(code("", "R2"), 0);
+  EXPECT_EQ(code("defined", "R1"), 0);
+  EXPECT_EQ(code("defined", "R2"), 6);
+}
+
 TEST(Origins, CorrectAllocationsShowNothing) {
   std::size_t clear = 0, subjects = 0;
   for (std::uint64_t n = 0; n < 120; ++n) {
