@@ -87,7 +87,7 @@ const ir::Target& TargetOptions::resolve(ir::Function& f, const std::string& fil
 const ir::Target& TargetOptions::of_random_programs() const {
   const auto offers = [](const ir::Target& t, ir::RegFile file, int least, int units) {
     bool all = t.units[ir::index(file)] >= least;
-    for (int unit = 0; unit < units; ++unit) all = all && !t.is_reserved(file, unit);
+    for (int unit = 0; unit < units; ++unit) all = all && !t.is_reserved(ir::AbiName::Seed, file, unit);
     return all;
   };
   if (target_file.empty()) {

@@ -30,14 +30,12 @@ int barriers_used(const ir::Function& f) {
 
 }  // namespace
 
-// The stack has the program's own variables, then what is spilled, both in multiples of 8.
+// The stack is the frame; with the program's own variables in it, as ptxas has it, a multiple of 8.
 std::string PtxasLines::of_function(std::size_t k, const ir::Target& target, const oracles::Measures& m,
                                     const oracles::SpillStatistics& spills, int limit, std::string_view reason) {
   const Program& p = programs_[k];
   registers_[k] = registers_at_entry(p.function, m, limit);
-  stacks_[k] = p.declared.local_bytes == 0
-                   ? spills.frame_local_size
-                   : (std::int64_t{p.declared.local_bytes} + 7) / 8 * 8 + (spills.frame_local_size + 7) / 8 * 8;
+  stacks_[k] = p.function.local_frame == 0 ? m.local_frame_bytes : (m.local_frame_bytes + 7) / 8 * 8;
   std::string text;
   if (limit != 0 && p.function.kind == ir::FunctionKind::Kernel)
     text = fmt::format("regduel info    : Overriding maximum register limit {} for '{}' with  {} of {}\n",

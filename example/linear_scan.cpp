@@ -83,7 +83,7 @@ std::expected<ir::Allocation, ir::AllocFailure> LinearScan::allocate(const ir::F
     const ir::VReg& v = program.vreg(intervals[n].vreg);
     const auto is_free = [&](ir::PReg home) {
       for (int unit = home.begin(); unit < home.end(); ++unit)
-        if (!ir::is_allocatable(target, options.limits, home.file, unit)) return false;
+        if (!ir::is_allocatable(target, program.abi, options.limits, home.file, unit)) return false;
       return std::none_of(intervals.begin(), intervals.begin() + static_cast<std::ptrdiff_t>(n), [&](const Interval& other) {
         return other.overlaps(intervals[n]) && homes[other.vreg.index()].overlaps(home);
       });

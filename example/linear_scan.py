@@ -131,15 +131,16 @@ class Inst:
 class Function:
     def __init__(self, lines):
         self.header = lines[0]
-        if " frame " in self.header:
-            raise Unsupported("a frame before allocation")
         self.is_device = " device " in self.header
         self.vregs, self.vreg_lines, self.block_lines, self.blocks = [], [], [], []
+        self.variables = 0  # bytes of its own at the beginning of the frame
         for line in lines[1:]:
             words = line.split('" ')[0].split()
             if words[0] == "vreg":
                 self.vregs.append(VReg(words[2], words[3], words[4:]))
                 self.vreg_lines.append(line)
+            elif words[0] == "frame":
+                self.variables = int(words[2])
             elif words[0] == "block":
                 self.block_lines.append(line)
                 self.blocks.append([])
@@ -376,7 +377,7 @@ class Printer:
     """The allocated program as text."""
 
     def __init__(self, function):
-        self.f, self.slots, self.frame = function, [], 0
+        self.f, self.slots, self.frame = function, [], function.variables
 
     def slot(self, root):
         if root.slot is None:

@@ -54,7 +54,7 @@ Builder::Builder(ir::Function& function, const ir::Target& t, const Features& fe
   // A file too small for the widest value that an emitter may want is left alone.
   const auto set = [&](RegFile file, int cap) {
     int offered = 0;
-    for (int unit = 0; unit < t.units[ir::index(file)]; ++unit) offered += t.is_reserved(file, unit) ? 0 : 1;
+    for (int unit = 0; unit < t.units[ir::index(file)]; ++unit) offered += t.is_reserved(f.abi, file, unit) ? 0 : 1;
     const int least = ir::is_predicate(file) || ir::is_barrier(file) ? 2 : 8;
     cap_[ir::index(file)] = offered / 2 < least ? 0 : std::min(cap, offered / 2);
   };
@@ -186,7 +186,7 @@ VRegId Builder::materialise(Key key, bool cheap) {
 bool Builder::is_offered(PReg r) const {
   if (!r.is_valid() || r.end() > target.units[ir::index(r.file)]) return false;
   for (int unit = r.begin(); unit < r.end(); ++unit)
-    if (target.is_reserved(r.file, unit)) return false;
+    if (target.is_reserved(f.abi, r.file, unit)) return false;
   return std::none_of(architectural_.begin(), architectural_.end(), [&](VRegId v) { return f.vreg(v).fixed.overlaps(r); });
 }
 

@@ -113,6 +113,7 @@ class Packer {
       if (std::none_of(items_.begin(), items_.end(), [&](const Item& i) { return f_.vreg(i.root).file() == file; })) continue;
       Units reads, writes, closed, clobbered;
       for (const PReg r : target_.reserved) set(closed, r, file);
+      for (const PReg r : target_.abi(f_.abi).reserved) set(closed, r, file);
       for (const PReg r : kept_) set(closed, r, file);
       for (const Operand& o : ops)
         if (o.role == ir::Role::Clobber) set(clobbered, o.preg(), file);

@@ -67,6 +67,8 @@ struct Body {
   Proto terminator;
 };
 
+constexpr std::uint64_t kVariableStream = 0x6C6F63616C;  // keeps the numbers of own variables apart from the program's
+
 class Generator {
  public:
   Generator(const GeneratorOptions& options, const ir::Target& target)
@@ -79,6 +81,9 @@ class Generator {
     f_.threads = any_of(random_, kThreads);
     if (random_.chance(features_.device)) f_.kind = ir::FunctionKind::Device;
     if (random_.chance(50)) f_.abi = ir::AbiName::Cuda;
+    // Variables of its own in local memory, which no instruction names: a stream of its own, so that they change nothing else.
+    if (Random own(hash_combine(options.seed, kVariableStream)); own.chance(20))
+      f_.local_frame = static_cast<std::uint32_t>(4 * own.between(1, 12));
   }
 
   ir::Function run() {

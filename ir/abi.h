@@ -41,6 +41,7 @@ struct Abi {
   bool fills_gaps = false;         // a later value takes the register that the alignment of an earlier one has left
   std::vector<PReg> callee_saved;  // a callee-saved register may be clobbered as well: the return address
   std::vector<PReg> clobbered;     // what a call destroys
+  std::vector<PReg> reserved;      // never allocated, besides those of the target: the stack pointer
 
   // Functions of the runtime that keep more than others, and what a call of one of them destroys.
   std::vector<std::string> runtime_functions;

@@ -54,8 +54,8 @@ class Checker {
   // --- declarations -----------------------------------------------------------------------------------------------
   void declarations() {
     if (f_.threads < 1 || f_.threads > 1u << 20) function_fault("threads a block: expected 1 to 1048576");
-    if (f_.phase == Phase::Virtual && (!f_.slots.empty() || f_.local_frame != 0 || f_.shared_frame != 0))
-      function_fault("a frame and slots exist only after allocation");
+    if (f_.phase == Phase::Virtual && (!f_.slots.empty() || f_.shared_frame != 0))
+      function_fault("slots and a frame in shared memory exist only after allocation");
     for (const SourceLine& l : f_.source_lines)
       if (l.file.index() >= f_.symbols.size() || l.line == 0) return function_fault("a source line has a file and is 1 at least");
     for (std::size_t v = 0; v < f_.vregs.size() && !full(); ++v) vreg(VRegId(v));
@@ -487,10 +487,14 @@ std::vector<Diagnostic> check(const Function& f, const Target& target, int max_d
   const auto inside = [&](PReg r) { return r.end() <= target.units[index(r.file)]; };
   const auto reserved = [&](PReg r) {
     for (int unit = r.begin(); unit < r.end(); ++unit)
-      if (target.is_reserved(r.file, unit)) return true;
+      if (target.is_reserved(f.abi, r.file, unit)) return true;
     return false;
   };
-  const auto not_offered = [&](PReg r) { return fmt::format("{} does not offer {}", target.name, to_string(f, r)); };
+  const auto not_offered = [&](PReg r) {
+    const bool by_abi = std::ranges::any_of(target.abi(f.abi).reserved, [&](PReg a) { return a.overlaps(r); });
+    return fmt::format("{} does not offer {}{}", target.name, to_string(f, r),
+                       by_abi ? fmt::format(" under abi {}", name(f.abi)) : "");
+  };
   for (std::size_t v = 0; v < f.vregs.size() && !is_full(); ++v) {
     const VReg& reg = f.vregs[v];
     const auto fault = [&](std::string message) { faults.push_back(about(&Diagnostic::vreg, VRegId(v), std::move(message))); };

@@ -114,9 +114,9 @@ TEST(Target, FromJson) {
   EXPECT_EQ(t->units[index(RegFile::R)], 8);
   EXPECT_FALSE(t->has(RegFile::UR));
   const Limits limits = Limits::of(*t, 6);
-  EXPECT_TRUE(is_allocatable(*t, limits, RegFile::R, 5));
-  EXPECT_FALSE(is_allocatable(*t, limits, RegFile::R, 6));
-  EXPECT_FALSE(is_allocatable(*t, limits, RegFile::R, 1));
+  EXPECT_TRUE(is_allocatable(*t, AbiName::Seed, limits, RegFile::R, 5));
+  EXPECT_FALSE(is_allocatable(*t, AbiName::Seed, limits, RegFile::R, 6));
+  EXPECT_FALSE(is_allocatable(*t, AbiName::Seed, limits, RegFile::R, 1));
   const auto error = [](std::string_view json) { return to_string(parse_target(json, "t.json").error()); };
   EXPECT_EQ(error("{\n  \"name\": \"toy\",\n  \"bank\": 2}"), "t.json:3:3: error: unknown key \"bank\"");
   EXPECT_EQ(error("{\"name\": \"toy\", \"units\": {\"Q\": 1}}"),
@@ -139,9 +139,9 @@ TEST(Target, PredicateHalves) {
   EXPECT_TRUE(t->predicate_halves);
   std::vector<int> reserved;
   for (int unit = 0; unit < 6; ++unit)
-    if (t->is_reserved(RegFile::P, unit)) reserved.push_back(unit);
+    if (t->is_reserved(AbiName::Seed, RegFile::P, unit)) reserved.push_back(unit);
   EXPECT_EQ(reserved, (std::vector{0, 1, 3}));
-  EXPECT_FALSE(t->is_reserved(RegFile::R, 0));
+  EXPECT_FALSE(t->is_reserved(AbiName::Seed, RegFile::R, 0));
   EXPECT_EQ(t->abi(AbiName::Cuda).clobbered, (std::vector{PReg{RegFile::P, 4, 2}}));
   EXPECT_EQ(to_string(toy(R"("predicate_halves": true, "reserved": ["P3.lo"])").error()),
             "t.json:1:70: error: \"reserved\": this target has no P3.lo");
@@ -174,18 +174,23 @@ TEST(Target, Abis) {
   for (const int lost : {0, 3, 15, 20, 21, 32, 35, 40, 43, 251}) EXPECT_TRUE(holds(cuda.clobbered, RegFile::R, lost)) << lost;
   EXPECT_FALSE(holds(cuda.clobbers_of("vprintf"), RegFile::R, 32));
   EXPECT_TRUE(holds(cuda.clobbers_of("f"), RegFile::R, 32));
+  EXPECT_TRUE(find_target("sm_75")->is_reserved(AbiName::Cuda, RegFile::R, 1)) << "the stack pointer";
+  EXPECT_FALSE(find_target("sm_75")->is_reserved(AbiName::Seed, RegFile::R, 1));
+  EXPECT_FALSE(find_target("sm_75")->is_reserved(AbiName::Cuda, RegFile::P, 1));
   EXPECT_TRUE(holds(find_target("sm_75")->abi(AbiName::Cuda).clobbers_of("vprintf"), RegFile::R, 32));
 }
 
 TEST(Target, AbisFromJson) {
   const auto t = parse_target(R"({"name": "toy", "units": {"R": 32}, "abi": {"arguments": ["R4:R7"], "callee_saved": ["R8"]},
-      "abis": {"cuda": {"callee_saved": ["R9:R12"], "runtime_functions": ["print"], "runtime_clobbered": ["R0"]}}})");
+      "abis": {"cuda": {"callee_saved": ["R9:R12"], "reserved": ["R3"], "runtime_functions": ["print"], "runtime_clobbered": ["R0"]}}})");
   ASSERT_TRUE(t.has_value()) << to_string(t.error());
   EXPECT_THAT(t->abi(AbiName::Seed).callee_saved, testing::ElementsAre(PReg{RegFile::R, 1, 8}));
   EXPECT_THAT(t->abi(AbiName::Cuda).callee_saved, testing::ElementsAre(PReg{RegFile::R, 4, 9}));
   EXPECT_EQ(t->abi(AbiName::Cuda).arguments, (PReg{RegFile::R, 4, 4}));
   EXPECT_THAT(t->abi(AbiName::Cuda).clobbers_of("print"), testing::ElementsAre(PReg{RegFile::R, 1, 0}));
   EXPECT_THAT(t->abi(AbiName::Cuda).clobbers_of("other"), testing::IsEmpty());
+  EXPECT_TRUE(t->is_reserved(AbiName::Cuda, RegFile::R, 3));
+  EXPECT_FALSE(t->is_reserved(AbiName::Seed, RegFile::R, 3));
   const auto error = [](std::string_view rest) {
     return to_string(parse_target(fmt::format(R"({{"name": "toy", "units": {{"R": 8}}, {}}})", rest), "t.json").error());
   };

@@ -5,6 +5,7 @@
 // alignment, register file); DECISIONS for the granularities; scripts/measure/abi-experiment for `abi cuda`.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -31,7 +32,7 @@ struct Target {
   std::string name;  // "sm_90"
   int sm = 90;
   PerFile<int> units = {};     // units of each file; 0 = the target does not have it
-  std::vector<PReg> reserved;  // never allocated
+  std::vector<PReg> reserved;  // never allocated, under any ABI
   std::array<Abi, kAllAbis.size()> abis;
   int registers_per_sm = 65536;    // 32-bit registers in the register file of one SM
   int register_granularity = 256;  // registers are given to a warp in multiples of this (8 a thread)
@@ -53,10 +54,11 @@ struct Target {
   [[nodiscard]] bool has(RegFile f) const { return units[index(f)] > 0; }
   // The most registers of a thread with which an SM holds all of its warps.
   [[nodiscard]] int registers_of_all_warps() const;
-  [[nodiscard]] bool is_reserved(RegFile f, int unit) const {
-    for (const PReg r : reserved)
-      if (r.file == f && unit >= r.begin() && unit < r.end()) return true;
-    return false;
+  // What no allocation of a function under this ABI may name: by the target or by the ABI.
+  [[nodiscard]] bool is_reserved(AbiName a, RegFile f, int unit) const {
+    const PReg one = {f, 1, static_cast<std::uint16_t>(unit)};
+    const auto takes = [&](PReg r) { return r.overlaps(one); };
+    return std::ranges::any_of(reserved, takes) || std::ranges::any_of(abi(a).reserved, takes);
   }
 };
 
@@ -68,7 +70,7 @@ struct Target {
 // A target from JSON: every key optional but "name"; an unknown key or a value out of range is an error.
 [[nodiscard]] Parsed<Target> parse_target(std::string_view text, std::string_view file_name = "");
 
-// How many units of each file an allocation may use: units [0, limit) less the reserved ones.
+// How many units of each file an allocation may use: units [0, limit) less those that the target and the ABI reserve.
 struct Limits {
   PerFile<int> units = {};
 
@@ -78,9 +80,9 @@ struct Limits {
   // The same with file R (classes R and Ralt) limited to `registers`.
   static Limits of(const Target& t, int registers);
 };
-// True where an allocation may put something into this unit.
-[[nodiscard]] inline bool is_allocatable(const Target& t, const Limits& l, RegFile f, int unit) {
-  return unit >= 0 && unit < l.of(f) && unit < t.units[index(f)] && !t.is_reserved(f, unit);
+// True where an allocation of a function under this ABI may put something into this unit.
+[[nodiscard]] inline bool is_allocatable(const Target& t, AbiName a, const Limits& l, RegFile f, int unit) {
+  return unit >= 0 && unit < l.of(f) && unit < t.units[index(f)] && !t.is_reserved(a, f, unit);
 }
 
 }  // namespace regduel::ir

@@ -207,10 +207,11 @@ class TargetReader {
       else if (key == "results") to.results = list[0];
       else if (key == "callee_saved") to.callee_saved = list;
       else if (key == "clobbered") to.clobbered = list;
+      else if (key == "reserved") to.reserved = list;
       else if (key == "runtime_clobbered") to.runtime_clobbered = list;
       else
         return fail_at(key, fmt::format("\"{}\": unknown key \"{}\" (there are arguments, results, callee_saved, clobbered, "
-                                        "runtime_functions, runtime_clobbered)",
+                                        "reserved, runtime_functions, runtime_clobbered)",
                                         path, key));
     }
     return {};

@@ -426,7 +426,7 @@ class Files {
       auto& units = units_[index(file)];
       units.assign(static_cast<std::size_t>(std::max(0, std::min(limits.of(file), target.units[index(file)]))), 0);
       for (std::size_t u = 0; u < units.size(); ++u)
-        if (!ir::is_allocatable(target, limits, file, static_cast<int>(u))) units[u] = kR | kW;
+        if (!ir::is_allocatable(target, f.abi, limits, file, static_cast<int>(u))) units[u] = kR | kW;
     }
     for (const ir::VReg& v : f.vregs) {
       auto& units = units_[index(v.file())];

@@ -198,7 +198,7 @@ class BruteForce {
   [[nodiscard]] bool is_right(std::size_t k) const {
     const ir::PReg home = homes_[k];
     for (int u = home.begin(); u < home.end(); ++u) {
-      if (!ir::is_allocatable(target_, limits_, home.file, u)) return false;
+      if (!ir::is_allocatable(target_, f_.abi, limits_, home.file, u)) return false;
       if (!ops_[k].writes() || !is_part(k)) continue;
       for (const ir::Operand& c : ops_)
         if (c.role == ir::Role::Clobber && c.preg().file == home.file && u >= c.preg().begin() && u < c.preg().end()) return false;

@@ -42,7 +42,7 @@ class InMemory {
     const ir::Limits limits = ir::Limits::of(target);
     for (const ir::RegFile file : ir::kAllFiles)
       for (int unit = 0; unit < ir::kMaxUnits; ++unit)
-        closed_[ir::index(file)][static_cast<std::size_t>(unit)] = !ir::is_allocatable(target, limits, file, unit);
+        closed_[ir::index(file)][static_cast<std::size_t>(unit)] = !ir::is_allocatable(target, in.abi, limits, file, unit);
     if (in.kind == ir::FunctionKind::Device) {
       for (const PReg r : target.abi(in.abi).callee_saved) mark(closed_, r);
       find_saves(target.abi(in.abi).callee_saved);

@@ -1,4 +1,6 @@
 // The two ABIs end to end: what lives across a call of PTX, and what a device function gives back.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -112,7 +114,32 @@ TEST(Calls, JudgesGoByTheAbiOfTheProgram) {
   EXPECT_EQ(verdict("", "R2"), "");
   for (const char* kept : {"R2", "R16", "R20", "R31", "R36", "R47", "R252"})
     EXPECT_EQ(verdict(" abi cuda", kept), "memcheck symbolic execution ") << kept;
-  for (const char* scratch : {"R1", "R3", "R15", "R32", "R40", "R251"}) EXPECT_EQ(verdict(" abi cuda", scratch), "") << scratch;
+  EXPECT_EQ(verdict("", "R1"), "");
+  EXPECT_EQ(verdict(" abi cuda", "R1"), "structure ");
+  for (const char* scratch : {"R3", "R15", "R32", "R40", "R251"}) EXPECT_EQ(verdict(" abi cuda", scratch), "") << scratch;
+}
+
+// Ten values at a time in eleven registers: as many as there are under `abi cuda`, of which R1 is none.
+TEST(Calls, TheStackPointerIsNotGivenOut) {
+  std::string text = "rir 1\nfunc @f kernel target sm_90 threads 32 abi cuda\n", loads, stores;
+  for (int k = 0; k < 10; ++k) {
+    text += fmt::format("  vreg %{} R b32\n", k);
+    loads += fmt::format("    #{} %{} = ld {} !read\n", k, k, k);
+    stores += fmt::format("    #{} st %{} !write\n", 10 + k, k);
+  }
+  const auto module = ir::parse(text + "  block b0\n" + loads + stores + "    #20 exit\n");
+  ASSERT_TRUE(module.has_value()) << to_string(module.error());
+  const auto names_r1 = [](const ir::Function& f) {
+    return std::ranges::any_of(f.operands,
+                               [](const ir::Operand& op) { return op.is_preg() && op.preg() == ir::PReg{ir::RegFile::R, 1, 1}; });
+  };
+  for (const ir::Allocator* a : duel::all_duelists()) {
+    const Allocated fits = allocated(*a, module->functions[0], 11), spills = allocated(*a, module->functions[0], 10);
+    EXPECT_EQ(fits.stores, 0) << a->name();
+    EXPECT_GT(spills.stores, 0) << a->name();
+    EXPECT_FALSE(names_r1(fits.program)) << a->name();
+    EXPECT_FALSE(names_r1(spills.program)) << a->name();
+  }
 }
 
 TEST(Calls, RandomProgramsFollowEitherAbi) {

@@ -396,7 +396,7 @@ Homes briggs(const Instruction& i, int limit) {
   ir::PerFile<reference::UnitSet> allocatable;
   for (const RegFile file : ir::kAllFiles)
     for (int u = 0; u < limits.of(file); ++u)
-      if (ir::is_allocatable(i.target, limits, file, u)) allocatable[ir::index(file)].set(u);
+      if (ir::is_allocatable(i.target, i.f.abi, limits, file, u)) allocatable[ir::index(file)].set(u);
   const reference::Shape shape = reference::shape_of(i.f, i.f.insts[0]);
   const reference::Homes homes = reference::pack(shape, allocatable, {});
   if (homes.failed) return {};

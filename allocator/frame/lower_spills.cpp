@@ -53,7 +53,7 @@ std::optional<ir::Target> without_two_registers(const Function& program, const i
   ir::Target result = target;
   int found = 0;
   for (int u = PointLimits(program, limits.of(RegFile::R)).least(); u-- > 0 && found < 2;)
-    if (!taken.has(u) && ir::is_allocatable(target, limits, RegFile::R, u)) {
+    if (!taken.has(u) && ir::is_allocatable(target, program.abi, limits, RegFile::R, u)) {
       result.reserved.push_back({RegFile::R, 1, static_cast<std::uint16_t>(u)});
       ++found;
     }
@@ -191,7 +191,7 @@ std::optional<AddressRegisters> find_address_registers(const Function& f, const 
   std::vector<int> found;
   const int least = PointLimits(f, limits.of(RegFile::R)).least();
   for (int u = 0; u < least; ++u)
-    if (!taken.has(u) && ir::is_allocatable(target, limits, RegFile::R, u)) found.push_back(u);
+    if (!taken.has(u) && ir::is_allocatable(target, f.abi, limits, RegFile::R, u)) found.push_back(u);
   if (found.size() < 2) return std::nullopt;
   if (clobbers[static_cast<std::size_t>(found[0])] > clobbers[static_cast<std::size_t>(found[1])]) std::swap(found[0], found[1]);
   return AddressRegisters{found[0], found[1]};

@@ -52,6 +52,7 @@ class SlotLayouter {
       turn();
     }
     join_slots();
+    move_behind_variables();
     return std::move(layout_);
   }
 
@@ -245,6 +246,17 @@ class SlotLayouter {
       const std::size_t j = joined_of[groups_.group_of[s]];
       layout_.place[s] = {id[j], begins_[s] - joined[j].slot.offset};
     }
+  }
+
+  // The program's own variables are at the beginning of the local frame.
+  void move_behind_variables() {
+    std::uint32_t align = 1;
+    for (const ir::Slot& s : layout_.slots)
+      if (s.space == MemSpace::Local) align = std::max(align, s.align);
+    const std::uint32_t base = round_up(f_.local_frame, align);
+    for (ir::Slot& s : layout_.slots)
+      if (s.space == MemSpace::Local) s.offset += base;
+    layout_.local_frame += layout_.local_frame > 0 ? base : f_.local_frame;
   }
 
   const ir::Function& f_;

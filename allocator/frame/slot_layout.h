@@ -29,7 +29,7 @@ struct SlotLayout {
   std::vector<Place> place;      // by slot of the program
   std::vector<char> dead_store;  // by instruction of the program: 1 = a store that no refill sees
   std::vector<ir::Slot> slots;
-  std::uint32_t local_frame = 0, shared_frame = 0;  // bytes
+  std::uint32_t local_frame = 0, shared_frame = 0;  // bytes, with the program's own variables
 };
 
 [[nodiscard]] constexpr std::uint32_t round_up(std::uint32_t bytes, std::uint32_t align) {

@@ -16,10 +16,11 @@ namespace {
 using ::testing::ElementsAre;
 
 // A program over physical registers, as lay_out_slots() reads it: only slots, and how many bytes go there, count.
-ir::Function slots_of(const std::string& slots, const std::string& body) {
+ir::Function slots_of(const std::string& slots, const std::string& body, std::uint32_t variables = 0) {
   auto file = ir::parse("rir 1\nfunc @t kernel target sm_90 threads 32 allocated\n  frame local 256 shared 256\n" + slots +
                         "  block b0\n" + body);
   EXPECT_TRUE(file.has_value()) << (file ? "" : to_string(file.error()));
+  file->functions.at(0).local_frame = variables;
   return std::move(file->functions.at(0));
 }
 SlotLayout layout_of(const ir::Function& f, std::int64_t shared_bytes = 0, ir::Fuel* fuel = nullptr) {
@@ -44,6 +45,15 @@ TEST(SlotLayout, ValuesThatFollowOneAnotherShareASlot) {
   EXPECT_THAT(places(layout), ElementsAre("0+0", "0+0"));
   EXPECT_EQ(layout.slots.size(), 1u);
   EXPECT_EQ(layout.local_frame, 4u);
+}
+
+// They are aligned there, too.
+TEST(SlotLayout, SlotsBeginBehindTheProgramsOwnVariables) {
+  const auto f = slots_of("  slot 0 local size 8 align 8 offset 0\n",
+                          "    +11 spill R0:R1, slot 0\n    +12 R0:R1 = refill slot 0\n    #0 exit\n", 20);
+  EXPECT_EQ(layout_of(f).slots.at(0).offset, 24u);
+  EXPECT_EQ(layout_of(f).local_frame, 32u);
+  EXPECT_EQ(layout_of(slots_of("", "    #0 exit\n", 20)).local_frame, 20u);
 }
 
 TEST(SlotLayout, ValuesInMemoryAtOneTimeDoNot) {

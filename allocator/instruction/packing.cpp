@@ -23,8 +23,9 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
     const std::size_t f = ir::index(file);
     b.limit[f] = limits.of(file);
     b.allocatable[f] = UnitSet::range(0, std::min(file == RegFile::R ? points.most() : limits.of(file), target.units[f]));
-    for (const PReg r : target.reserved)
-      if (r.file == file) b.allocatable[f] -= units_of(r);
+    for (const auto* reserved : {&target.reserved, &target.abi(program.abi).reserved})
+      for (const PReg r : *reserved)
+        if (r.file == file) b.allocatable[f] -= units_of(r);
   }
   for (const ir::VReg& v : program.vregs)
     if (v.is_architectural() && v.fixed.is_valid()) b.allocatable[ir::index(v.fixed.file)] -= units_of(v.fixed);

@@ -187,7 +187,7 @@ int alloc(const Options& o) {
     const auto raised = oracles::raise(p.function, allocation->program, target, options.limits);
     const ir::Function& counted = raised ? raised->program : allocation->program;
     Json spilled;
-    const oracles::SpillStatistics spills = oracles::spill_statistics(m, counted);
+    const oracles::SpillStatistics spills = oracles::spill_statistics(m, p.function, counted);
     const std::int64_t in_use = oracles::most_bytes_in_use(counted, ir::Cfg(counted), ir::MemSpace::Local);
     if (o.stats) stats[k] += statistics(p.function, o.with, m, spills, in_use);
     if (o.spills) {

@@ -157,7 +157,7 @@ std::string request_text(const ir::Function& program, const ir::Target& target, 
   if (options.fuel != nullptr)
     out += fmt::format("// fuel: {}\n", std::max<std::int64_t>(0, options.fuel->limit - options.fuel->spent));
   out += fmt::format("// registers:{}\n", stretches(target, [&](ir::RegFile file, int unit) {
-                       return ir::is_allocatable(target, options.limits, file, unit);
+                       return ir::is_allocatable(target, program.abi, options.limits, file, unit);
                      }));
   const std::vector<ir::PReg>& saved = target.abi(program.abi).callee_saved;
   if (program.kind == ir::FunctionKind::Device)

@@ -40,7 +40,7 @@ std::size_t details_of(const duel::Case& input) {
   std::size_t n = input.knobs.size() * 4 + (input.target->name != ir::default_target().name ? 2 : 0);
   for (const RegFile file : ir::kAllFiles) n += input.limits.of(file) != input.target->units[ir::index(file)] ? 2 : 0;
   n += (f.kind != ir::FunctionKind::Kernel ? 1 : 0) + (f.threads != 256 ? 1 : 0) + (f.abi != ir::AbiName::Seed ? 1 : 0) +
-       (f.name != "f" ? 1 : 0);
+       (f.local_frame != 0 ? 1 : 0) + (f.name != "f" ? 1 : 0);
   for (const ir::VReg& v : f.vregs) {
     n += (v.cls != ir::RegClass::R ? 2 : 0) + (v.type != ir::TypeKind::B && v.type != ir::TypeKind::Pred ? 1 : 0);
     n += static_cast<std::size_t>(v.units() - 1) + (v.width > 1 && v.width < 32 ? 1 : 0) + (v.flags != 0 ? 1 : 0);
@@ -188,6 +188,9 @@ class Reducer {
     }
     duel::Case c = best_;
     c.program.abi = ir::AbiName::Seed;
+    accept(std::move(c));
+    c = best_;
+    c.program.local_frame = 0;
     accept(std::move(c));
     c = best_;
     c.program.threads = 256;

@@ -77,9 +77,9 @@ Parsed<PtxModule> parse_ptx(std::string_view text, std::string_view file_name, A
     }
     auto function = ptx::lower(f, *target, abi, param_copies, file_name, m.files);
     if (!function) return std::move(function.error());
+    function->function.local_frame = static_cast<std::uint32_t>((f.local_bytes + 7) / 8 * 8);
     module.functions.push_back(std::move(function->function));
-    module.declarations.push_back({f.bounds, static_cast<std::uint32_t>(f.local_bytes), lines.of(std::move(function->places)),
-                                   std::string(m.target), nullptr, false, false});
+    module.declarations.push_back({f.bounds, lines.of(std::move(function->places)), std::string(m.target), nullptr, false, false});
     return std::nullopt;
   };
   auto syntax = ptx::parse_syntax(text, file_name, opcodes, take);

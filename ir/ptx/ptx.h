@@ -18,9 +18,8 @@ namespace regduel::ir {
 // What a file says of a function besides its instructions.
 struct PtxDeclarations {
   LaunchBounds bounds;
-  std::uint32_t local_bytes = 0;     // of its variables in local memory, which are no part of the frame of an allocation
-  std::vector<std::uint32_t> lines;  // of the file, by number of the instruction
-  std::string target;                // as the file has it: "sm_90a"
+  std::vector<std::uint32_t> lines;                         // of the file, by number of the instruction
+  std::string target;                                       // as the file has it: "sm_90a"
   std::shared_ptr<const PtxVariables> variables = nullptr;  // of the file, by name
   bool is_weak = false;     // declared `.weak`: a linker may put another body in the place of its own
   bool is_visible = false;  // declared for other files, or named where a variable gets its value: others may call it

@@ -65,7 +65,7 @@ TEST(PtxForms, ModuleRegistersBelongToEachFunction) {
 TEST(PtxForms, LocalVariablesAreCountedWithTheirAlignment) {
   const PtxModule m =
       read(std::string(kHead) + ".entry k { .local .b8 a[3]; .local .align 8 .b8 depot[2][8]; { .local .v4 .f32 v; } ret; }");
-  EXPECT_EQ(m.declarations.at(0).local_bytes, 48U);
+  EXPECT_EQ(m.functions.at(0).local_frame, 48U);
 }
 
 // --- operands -------------------------------------------------------------------------------------------------------

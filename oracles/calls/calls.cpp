@@ -277,7 +277,7 @@ std::vector<ir::PReg> may_write(const Function& before, const ir::Target& target
   std::vector<ir::PReg> units;
   for (const ir::RegFile file : ir::kAllFiles)
     for (int u = 0; has[ir::index(file)] && u < target.units[ir::index(file)]; ++u)
-      if (meant[unit_of(file, u)] || (!kept[unit_of(file, u)] && !target.is_reserved(file, u)))
+      if (meant[unit_of(file, u)] || (!kept[unit_of(file, u)] && !target.is_reserved(before.abi, file, u)))
         units.push_back({file, 1, static_cast<std::uint16_t>(u)});
   return units;
 }

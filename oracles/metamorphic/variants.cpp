@@ -204,7 +204,7 @@ Function with_dead_defs(const Function& f, const ir::Target& target, const ir::L
   for (const ir::RegClass cls : {ir::RegClass::R, ir::RegClass::P, ir::RegClass::UR}) {
     const ir::RegFile file = ir::file_of(cls);
     int unit = 0;
-    while (unit < limits.of(file) && !ir::is_allocatable(target, limits, file, unit)) ++unit;
+    while (unit < limits.of(file) && !ir::is_allocatable(target, f.abi, limits, file, unit)) ++unit;
     if (unit >= limits.of(file)) continue;
     ir::VReg v;
     v.cls = cls;

@@ -143,7 +143,7 @@ class Raising {
   }
   void may_hold_addresses(const Inst& i, int unit) {
     const PReg r = {RegFile::R, 1, static_cast<std::uint16_t>(unit)};
-    if (unit >= least_limit_ || !ir::is_allocatable(target_, limits_, RegFile::R, unit))
+    if (unit >= least_limit_ || !ir::is_allocatable(target_, before_.abi, limits_, RegFile::R, unit))
       fault("lowered-register", i, 0, fmt::format("{} is above the limit or reserved", to_string(before_, r)));
     for (std::size_t v = 0; v < before_.vregs.size(); ++v)
       if (before_.vregs[v].is_architectural() && before_.vregs[v].fixed.overlaps(r))

@@ -83,7 +83,7 @@ class Line {
   }
 
  private:
-  [[nodiscard]] bool is_allocatable(int unit) const { return ir::is_allocatable(target_, limits_, ir::RegFile::R, unit); }
+  [[nodiscard]] bool is_allocatable(int unit) const { return ir::is_allocatable(target_, f_.abi, limits_, ir::RegFile::R, unit); }
 
   // --- values
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -71,42 +70,26 @@ class Counting {
     const OwnAccess access = own_access(f_.mnemonic(*of));
     if (access.bytes == 0) return;
     (access.is_store ? s_.local_own_store_bytes : s_.local_own_load_bytes) += access.bytes;
-    widest_ = std::max(widest_, access.bytes);
-    reach(ops, access);
   }
 
-  SpillStatistics result() {
+  SpillStatistics result(const Function& before) {
     for (const ir::Slot& slot : f_.slots) s_.low_local_size += slot.space == ir::MemSpace::Local ? slot.size : 0;
-    s_.frame_local_size = f_.local_frame;
-    for (const auto& [variable, end] : end_of_) s_.own_size += end;
-    s_.own_size = std::max(s_.own_size, widest_);
+    s_.own_size = before.local_frame;
+    s_.frame_local_size = f_.local_frame - std::min(f_.local_frame, before.local_frame);
     return s_;
   }
 
  private:
-  // The address is the first use, and a number behind it is an offset unless it is what is stored, which comes last.
-  void reach(std::span<const ir::Operand> ops, const OwnAccess& access) {
-    const auto uses = ir::uses_of(ops);
-    if (uses.empty() || uses[0].kind != ir::OperandKind::Symbol) return;
-    const std::size_t numbers_from = access.is_store ? 3 : 2;
-    const bool has_offset = uses.size() >= numbers_from && uses[1].kind == ir::OperandKind::Imm;
-    const std::int64_t offset = has_offset ? std::clamp<std::int64_t>(uses[1].imm(), 0, 1 << 30) : 0;
-    std::int64_t& end = end_of_[uses[0].symbol().value];
-    end = std::max(end, offset + access.bytes);
-  }
-
   const Function& f_;
   SpillStatistics s_;
-  std::map<std::uint32_t, std::int64_t> end_of_;  // by symbol: where the last access ends
-  std::int64_t widest_ = 0;
 };
 
 }  // namespace
 
-SpillStatistics spill_statistics(const Measures& measures, const Function& after) {
+SpillStatistics spill_statistics(const Measures& measures, const Function& before, const Function& after) {
   Counting counting(after);
   for (const Inst& i : after.insts) counting.inst(i);
-  SpillStatistics s = counting.result();
+  SpillStatistics s = counting.result(before);
   s.estimated_latency = measures.estimated_latency;
   return s;
 }

@@ -35,7 +35,7 @@ struct SpillStatistics {
   // The source has "low-bound local memory spill size"; it could as well be what ptxas puts at low addresses, outside a frame.
   std::int64_t low_local_size = 0;
   // FrameLmemSpillSize: bytes of the local frame in which the slots stand, gaps and final alignment included; never below the
-  // former where slots stand in the frame, as they must. Nothing but slots is in it, since a program over vregs has no frame.
+  // former where slots stand in the frame, as they must. The program's own variables are not in it.
   std::int64_t frame_local_size = 0;
   // LNonSpillB: bytes that the program's own stores move to local memory: st with the qualifier .local, by its type and vector.
   // The source has "non-spill local memory bytes". Stores through generic addresses cannot be told from others and do not count;
@@ -43,9 +43,7 @@ struct SpillStatistics {
   std::int64_t local_own_store_bytes = 0;
   // LNonRefillB: bytes that its own loads move from local memory: ld.local, the same way; a remat that repeats one included.
   std::int64_t local_own_load_bytes = 0;
-  // NonSpillSize: the least size of its own local memory that these accesses allow: of each variable that they name as far as
-  // they reach into it with constant offsets, and in all at least the widest access. RIR does not keep the sizes of variables
-  // (FORMAT.md "PTX"), so where addresses are in registers, as they mostly are, the true size is larger.
+  // NonSpillSize: bytes of its own variables in local memory, at the beginning of the frame.
   std::int64_t own_size = 0;
 
   friend bool operator==(const SpillStatistics&, const SpillStatistics&) = default;
@@ -65,8 +63,9 @@ inline constexpr std::array<std::pair<std::string_view, std::int64_t SpillStatis
 }};
 
 //   measures   measure() of this program
-// Requires a well-formed program. Cost: O(size).
-[[nodiscard]] SpillStatistics spill_statistics(const Measures& measures, const ir::Function& after);
+//   before     the program over vregs, which says how much of the frame its own variables take
+// Requires well-formed programs. Cost: O(size).
+[[nodiscard]] SpillStatistics spill_statistics(const Measures& measures, const ir::Function& before, const ir::Function& after);
 
 // Two lines, each with its end. The latency is *saturated* where it is no number.
 [[nodiscard]] std::string report_lines(const SpillStatistics& s);

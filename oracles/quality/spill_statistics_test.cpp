@@ -9,15 +9,11 @@ namespace {
 
 using namespace testing;
 
-SpillStatistics statistics_of(const std::string& slots, const std::string& body) {
+SpillStatistics statistics_of(const std::string& slots, const std::string& body, const std::string& variables = "") {
   const std::string head = "func @f kernel target sm_90 threads 32";
-  const ir::Function before = parse_function(head + R"(
-
-  block b0
-    #99 exit
-)");
+  const ir::Function before = parse_function(head + "\n" + variables + "  block b0\n    #99 exit\n");
   const ir::Function after = parse_function(head + " allocated\n" + slots + "  block b0\n" + body + "    #99 exit\n");
-  return spill_statistics(measure({before, *ir::find_target("sm_90")}, after), after);
+  return spill_statistics(measure({before, *ir::find_target("sm_90")}, after), before, after);
 }
 
 const std::string kSlots = R"(
@@ -51,33 +47,35 @@ TEST(SpillStatistics, LowSizeIsThatOfTheSlotsAndFrameSizeThatOfTheFrame) {
   EXPECT_EQ(s.frame_local_size, 32);
 }
 
-// Bytes stored, bytes loaded, and how far the variables are reached into.
-std::array<std::int64_t, 3> own(const std::string& instructions) {
+TEST(SpillStatistics, TheProgramsOwnVariablesAreInTheFrameAndNotSpilled) {
+  const SpillStatistics s = statistics_of("  frame local 20 shared 0\n  slot 0 local size 4 align 4 offset 16\n",
+                                          "    +1 spill R0, slot 0\n", "  frame local 12 shared 0\n");
+  EXPECT_EQ(s.own_size, 12);
+  EXPECT_EQ(s.frame_local_size, 8);
+  EXPECT_EQ(s.low_local_size, 4);
+}
+
+// Bytes stored and bytes loaded.
+std::array<std::int64_t, 2> own(const std::string& instructions) {
   const SpillStatistics s = statistics_of("", instructions);
   EXPECT_EQ(s.local_spill_bytes + s.local_refill_bytes + s.low_local_size + s.frame_local_size, 0);
-  return {s.local_own_store_bytes, s.local_own_load_bytes, s.own_size};
+  return {s.local_own_store_bytes, s.local_own_load_bytes};
 }
-using Own = std::array<std::int64_t, 3>;
+using Own = std::array<std::int64_t, 2>;
 
 TEST(SpillStatistics, OwnAccessesCountByTypeAndVector) {
-  EXPECT_EQ(own("    #1 R0 = ld.local.u32 R2:R3 !read\n"), (Own{0, 4, 4}));
-  EXPECT_EQ(own("    #1 R0 = ld.local.u8 R2:R3 !read\n    #2 st.local.f64 R2:R3, R4:R5 !write\n"), (Own{8, 1, 8}));
-  EXPECT_EQ(own("    #1 R4:R7 = ld.volatile.local.v4.b32 R2:R3 !read\n"), (Own{0, 16, 16}));
-  EXPECT_EQ(own("    #1 R0 = ld.relaxed.sys.local.u16 R2:R3 !read\n"), (Own{0, 2, 2}));
-  EXPECT_EQ(own("    #1 st.local.v2.u16 R2:R3, R4 !write\n"), (Own{4, 0, 4}));
+  EXPECT_EQ(own("    #1 R0 = ld.local.u32 R2:R3 !read\n"), (Own{0, 4}));
+  EXPECT_EQ(own("    #1 R0 = ld.local.u8 R2:R3 !read\n    #2 st.local.f64 R2:R3, R4:R5 !write\n"), (Own{8, 1}));
+  EXPECT_EQ(own("    #1 R4:R7 = ld.volatile.local.v4.b32 R2:R3 !read\n"), (Own{0, 16}));
+  EXPECT_EQ(own("    #1 R0 = ld.relaxed.sys.local.u16 R2:R3 !read\n"), (Own{0, 2}));
+  EXPECT_EQ(own("    #1 st.local.v2.u16 R2:R3, R4 !write\n"), (Own{4, 0}));
 }
 
 TEST(SpillStatistics, OtherMemoryAndWhatIsDeletedDoNotCount) {
-  EXPECT_EQ(own("    #1 R0 = ld.global.u32 R2:R3 !read\n    #2 st.shared.u32 R2, R0 !write\n"), (Own{0, 0, 0}));
-  EXPECT_EQ(own("    #1 R0 = ld.u32 R2:R3 !read\n    #2 prefetch.local.L1 R2:R3\n"), (Own{0, 0, 0}));
-  EXPECT_EQ(own("    #1 R0 = ldu.local.u32 R2\n    #2 st.local R2, R0 !write\n"), (Own{0, 0, 0}));
-  EXPECT_EQ(own("    #1 ld.local.u32 !read !readonly !remat !deleted\n    +2 R1 = remat #1 \"depot\"\n"), (Own{0, 4, 4}));
-}
-
-TEST(SpillStatistics, VariablesReachAsFarAsTheirAccesses) {
-  EXPECT_EQ(own("    #1 st.local.u32 \"a\", 12, R0 !write\n    #2 R0 = ld.local.u32 \"a\", 4 !read\n"), (Own{4, 4, 16}));
-  EXPECT_EQ(own("    #1 st.local.u32 \"a\", 5 !write\n"), (Own{4, 0, 4}));  // stores 5
-  EXPECT_EQ(own("    #1 st.local.u32 \"a\", 4, 5 !write\n    #2 st.local.v2.u32 \"b\", 8, R2:R3 !write\n"), (Own{12, 0, 8 + 16}));
+  EXPECT_EQ(own("    #1 R0 = ld.global.u32 R2:R3 !read\n    #2 st.shared.u32 R2, R0 !write\n"), (Own{0, 0}));
+  EXPECT_EQ(own("    #1 R0 = ld.u32 R2:R3 !read\n    #2 prefetch.local.L1 R2:R3\n"), (Own{0, 0}));
+  EXPECT_EQ(own("    #1 R0 = ldu.local.u32 R2\n    #2 st.local R2, R0 !write\n"), (Own{0, 0}));
+  EXPECT_EQ(own("    #1 ld.local.u32 !read !readonly !remat !deleted\n    +2 R1 = remat #1 \"depot\"\n"), (Own{0, 4}));
 }
 
 TEST(SpillStatistics, FieldsStandInTheOrderOfTheSource) {

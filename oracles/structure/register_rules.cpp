@@ -88,7 +88,7 @@ void RegisterRules::allocatable(const Inst& a, int at, PReg r) {
     return;
   }
   for (int unit = r.begin(); unit < r.end(); ++unit)
-    if (target_.is_reserved(r.file, unit)) {
+    if (target_.is_reserved(before_.abi, r.file, unit)) {
       fault("reserved-register", a, at, fmt::format("{} is reserved", to_string(after_, r)));
       return;
     }

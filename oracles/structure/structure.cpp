@@ -1,7 +1,7 @@
 // The structure judge. The rules that it checks, with the category of each:
 //
 //   the function       phase, function-header, vreg-declaration
-//   the frame          slot-outside-frame, slot-overlap, slot-access, slot-alignment, shared-memory
+//   the frame          slot-outside-frame, slot-overlap, local-variables, slot-access, slot-alignment, shared-memory
 //   blocks             block-missing, block-kind, block-added, edge-block-place, edge-block-content, edge-block-branch,
 //                      edge-block-cycle, targets
 //   instructions       original-missing, original-moved, original-order, original-unknown, inserted-id, inserted-kind,
@@ -114,10 +114,16 @@ class StructureCheck {
     if (shared > static_cast<std::uint64_t>(std::max(0, case_.target.shared_bytes_per_sm)))
       whole("shared-memory", fmt::format("{} bytes of shared memory a block, {} has {}", shared, case_.target.name,
                                          case_.target.shared_bytes_per_sm));
+    if (after_.local_frame < before_.local_frame && out_.wants("local-variables"))
+      whole("local-variables",
+            fmt::format("a frame of {} bytes, where the program has {} of its own", after_.local_frame, before_.local_frame));
     std::vector<std::size_t> order;
     for (std::size_t s = 0; s < after_.slots.size(); ++s) {
       const Slot& slot = after_.slots[s];
       const std::uint32_t size = slot.space == ir::MemSpace::Local ? after_.local_frame : after_.shared_frame;
+      if (slot.space == ir::MemSpace::Local && slot.offset < before_.local_frame && out_.wants("local-variables"))
+        whole("local-variables", fmt::format("slot {} begins at byte {} of the frame, where the program has {} bytes of its own", s,
+                                             slot.offset, before_.local_frame));
       if (end_of(slot) > size && out_.wants("slot-outside-frame"))
         whole("slot-outside-frame", fmt::format("slot {} ends at byte {} of a frame of {} bytes", s, end_of(slot), size));
       order.push_back(s);

@@ -2,6 +2,8 @@
 
 #include "oracles/structure/structure.h"
 
+#include <fmt/format.h>
+
 #include "oracles/testing.h"
 
 namespace regduel::oracles {
@@ -242,6 +244,20 @@ TEST(Structure, APhiMayStayInOneHome) {
   EXPECT_EQ(r.verdict, Verdict::Pass) << describe(r);
   EXPECT_THAT(categories(judge_text(structure_judge(), kBefore, edit(kAfter, "#11 phi !deleted", "#11 R6 = phi b4: R6"))),
               ElementsAre("targets"));
+}
+
+// Twelve bytes of the frame are the program's own.
+TEST(Structure, SlotsStandBehindTheProgramsOwnVariables) {
+  const auto judged = [](std::string_view frame, std::string_view slot) {
+    const std::string head = "func @t kernel target sm_90 threads 32";
+    return categories(judge_text(structure_judge(), head + "\n  frame local 12 shared 0\n  block b0\n    #0 exit\n",
+                                 fmt::format("{} allocated\n  frame {}\n{}  block b0\n    #0 exit\n", head, frame, slot)));
+  };
+  EXPECT_THAT(judged("local 16 shared 0", "  slot 0 local size 4 align 4 offset 12\n"), ElementsAre());
+  EXPECT_THAT(judged("local 16 shared 0", "  slot 0 local size 4 align 4 offset 8\n"), ElementsAre("local-variables"));
+  EXPECT_THAT(judged("local 12 shared 4", "  slot 0 shared size 4 align 4 offset 0\n"), ElementsAre());
+  EXPECT_THAT(judged("local 12 shared 0", ""), ElementsAre());
+  EXPECT_THAT(judged("local 8 shared 0", ""), ElementsAre("local-variables"));
 }
 
 TEST(Structure, AnInsertedInstructionHasANumberOfItsOwn) {

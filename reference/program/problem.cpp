@@ -57,7 +57,7 @@ void Problem::find_units(const ir::Target& target, ir::Limits limits) {
   limits.units[ir::index(ir::RegFile::R)] = limits_.most();
   for (const ir::RegFile file : ir::kAllFiles)
     for (int u = 0; u < std::min(limits.of(file), target.units[ir::index(file)]); ++u)
-      if (ir::is_allocatable(target, limits, file, u)) allocatable_[ir::index(file)].set(u);
+      if (ir::is_allocatable(target, f_.abi, limits, file, u)) allocatable_[ir::index(file)].set(u);
   for (const ir::VReg& v : f_.vregs)
     if (v.is_architectural() && v.fixed.is_valid()) allocatable_[ir::index(v.fixed.file)] -= units_of(v.fixed);
   if (f_.kind != ir::FunctionKind::Device) return;

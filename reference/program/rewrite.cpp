@@ -254,7 +254,7 @@ class Rewriter {
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return out_.slots[a].align != out_.slots[b].align ? out_.slots[a].align > out_.slots[b].align : a < b;
     });
-    std::uint32_t at = 0;
+    std::uint32_t at = f_.local_frame;  // behind the program's own variables
     for (const std::size_t k : order) {
       ir::Slot& s = out_.slots[k];
       at = (at + s.align - 1) / s.align * s.align;

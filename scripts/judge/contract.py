@@ -49,11 +49,15 @@ class Contract:
                     self.check_original(self.before.insts[inst.id], inst)
 
     def check_slots(self):
+        if self.after.frames[LOCAL] < self.before.function.frames[LOCAL]:
+            self.fault(None, None, "the frame has no room for the variables of the program")
         taken = {LOCAL: set(), SHARED: set()}
         for k, slot in enumerate(self.after.slots):
             place = set(range(slot.offset, slot.offset + slot.size))
             if slot.offset + slot.size > self.after.frames[slot.space]:
                 self.fault(None, None, f"slot {k} lies outside of the frame")
+            if slot.space == LOCAL and slot.offset < self.before.function.frames[LOCAL]:
+                self.fault(None, None, f"slot {k} lies in the variables of the program")
             if slot.align == 0 or slot.offset % slot.align:
                 self.fault(None, None, f"slot {k} is not aligned")
             if place & taken[slot.space]:
@@ -154,7 +158,7 @@ class Contract:
             return
         if first + count > self.limits[file]:
             self.fault(inst, k, f"{self.text_of(preg)} is above the limit of {file}, {self.limits[file]}")
-        if units_of(preg) & self.target.reserved:
+        if units_of(preg) & self.target.reserved[self.before.function.abi]:
             self.fault(inst, k, f"{self.text_of(preg)} is reserved")
 
     def check_overlap(self, inst):

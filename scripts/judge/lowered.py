@@ -76,7 +76,7 @@ class Lowered:
         """Address registers may hold addresses, and hold nothing else."""
         units = {("R", first) for _, first, _ in self.holders}
         top = min(self.target.units["R"], self.limits.get("R", 255))
-        barred = set(self.target.reserved).union(*(units_of(v.fixed) for v in self.before.vregs if v.architectural and v.fixed))
+        barred = set(self.target.reserved[self.before.abi]).union(*(units_of(v.fixed) for v in self.before.vregs if v.architectural and v.fixed))
         if self.before.kind == "device":
             clobbered = set().union(*(units_of(c) for b in self.before.blocks for i in b.insts for c in i.clobbers))
             barred |= set(self.target.callee_saved[self.before.abi]) - clobbered

@@ -6,7 +6,7 @@ from rir import FILE_OF, INSERTED, MOVES, PREDICATES, BadInput, Line, Record, re
 
 # FORMAT.md leaves the tables of the shipped targets to the targets. These were found by asking `regduel verify` about programs of
 # one def, for every register of every file: the registers that it accepts, and those that it wants back at the `ret` of a device
-# function. No register below these sizes is reserved.
+# function. Below these sizes the stack pointer of `abi cuda` alone is reserved.
 UNITS = {"R": 255, "P": 7, "B": 16, "UR": 63, "UP": 7, "UB": 16, "ACC": 512}
 FILES_MISSING = {"sm_70": ("UR", "UP", "UB", "ACC")}
 WITH_ACC = ("sm_100", "sm_103", "sm_110")
@@ -15,6 +15,7 @@ CALLEE_SAVED = {
     "seed": [("R", n) for n in range(24, 32)],
     "cuda": [("R", 2)] + [("R", n) for n in range(16, 255) if n < 32 or n % 8 >= 4] + [("UR", n) for n in range(36, 63)],
 }
+RESERVED = {"seed": set(), "cuda": {("R", 1)}}
 
 UNITS_OF_VREGS = (1, 2, 3, 4, 8)
 PART_BYTES = {"b": 1, "h": 2, "w": 4, "d": 8, "q": 16}
@@ -63,14 +64,15 @@ class Target:
             self.units = description.get("units", {})
             self.predicate_halves = description.get("predicate_halves", False)
             units_in = functools.partial(units_named, halves=self.predicate_halves)
-            self.reserved = units_in(description.get("reserved", []))
+            reserved = units_in(description.get("reserved", []))
             by_name = {abi: description.get("abi", {}) | description.get("abis", {}).get(abi, {}) for abi in CALLEE_SAVED}
             self.callee_saved = {abi: sorted(units_in(d.get("callee_saved", []))) for abi, d in by_name.items()}
+            self.reserved = {abi: reserved | units_in(d.get("reserved", [])) for abi, d in by_name.items()}
             return
         missing = FILES_MISSING.get(name, () if name in WITH_ACC else ("ACC",))
         self.units = {f: n for f, n in UNITS.items() if f not in missing}
         self.predicate_halves = False
-        self.reserved = set()
+        self.reserved = RESERVED
         self.callee_saved = {abi: [u for u in kept if u[0] in self.units] for abi, kept in CALLEE_SAVED.items()}
 
 

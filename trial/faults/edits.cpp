@@ -66,9 +66,10 @@ std::optional<PReg> in_reserved(Trial& t, const Place&, PReg home) {
   std::vector<PReg> homes;
   const Subject& s = t.site.subject;
   const int limit = std::min(s.limits.of(home.file), s.target.units[ir::index(home.file)]);
-  for (const PReg reserved : s.target.reserved)
-    for (int u = reserved.begin(); u < reserved.end() && reserved.file == home.file; ++u)
-      if (const PReg to = at_unit(home, u / home.count * home.count); to.end() <= limit) homes.push_back(to);
+  for (int u = 0; u < limit; ++u)
+    if (const PReg to = at_unit(home, u / home.count * home.count);
+        to.end() <= limit && s.target.is_reserved(s.before.abi, home.file, u))
+      homes.push_back(to);
   return pick(homes, t.random);
 }
 

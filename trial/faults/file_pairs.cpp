@@ -166,7 +166,8 @@ std::optional<PairVerdicts> writes_kept(const DrawnSubject& s, Random& random) {
   for (const RegFile file : {RegFile::UR, RegFile::Acc, RegFile::B})
     for (int u = 0; u < s.target.units[ir::index(file)]; ++u) {
       const PReg r{file, 1, static_cast<std::uint16_t>(u)};
-      if (!preserves(s, r) && !s.target.is_reserved(file, u) && std::ranges::none_of(after.blocks, [&](const EditBlock& b) {
+      if (!preserves(s, r) && !s.target.is_reserved(s.c.program.abi, file, u) &&
+          std::ranges::none_of(after.blocks, [&](const EditBlock& b) {
             return std::ranges::any_of(b.insts, [&](const EditInst& i) { return mentions(i, r); });
           }))
         homes.push_back(r);

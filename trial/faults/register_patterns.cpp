@@ -111,7 +111,7 @@ std::optional<Patterned> callee_saved(const Subject& subject, Random& random) {
       bool spare = true;
       for (int u = first; u < first + t.count; ++u)
         spare = spare && w.preserved.contains(one_unit(t.file, u)) && !w.mentioned.contains(one_unit(t.file, u)) &&
-                !subject.target.is_reserved(t.file, u);
+                !subject.target.is_reserved(subject.before.abi, t.file, u);
       if (spare) moves.push_back({t, {t.file, t.count, static_cast<std::uint16_t>(first)}});
     }
   }

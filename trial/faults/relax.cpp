@@ -144,7 +144,7 @@ ir::Function restore(const ir::Function& before, const ir::Function& relaxed_aft
   EditProgram p(relaxed_after);
   p.header.vregs = before.vregs;
   if (kind == Relaxation::SlotSize) {
-    std::uint32_t local = 0, shared = 0;
+    std::uint32_t local = (before.local_frame + 3) / 4 * 4, shared = 0;
     for (ir::Slot& s : p.header.slots) {
       std::uint32_t& frame = s.space == ir::MemSpace::Local ? local : shared;
       s.size = std::min(s.size, 4u);

@@ -50,6 +50,13 @@ bool out_of_frame(Trial& t, const Place& at) {
   return true;
 }
 
+bool into_variables(Trial& t, const Place& at) {
+  const std::uint32_t own = t.site.subject.before.local_frame;
+  Slot& slot = t.program.header.slots[at.operand];
+  slot.offset = (own - 1) / slot.align * slot.align;
+  return own > 0 && slot.space == MemSpace::Local;
+}
+
 bool shrink_slot(Trial& t, const Place& at) {
   const auto& ops = t.inst(at).ops;
   const std::uint32_t end = ops[1].slot_offset() + bytes_of(ops[0]);

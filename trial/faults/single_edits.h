@@ -16,6 +16,7 @@ bool other_alignment(Trial& t, const Place& at);
 [[nodiscard]] Edit other_bit(bool used);
 bool to_local(Trial& t, const Place& at);  // the slot at place.operand, as the next two
 bool out_of_frame(Trial& t, const Place& at);
+bool into_variables(Trial& t, const Place& at);
 bool shrink_slot(Trial& t, const Place& at);  // the slot that the instruction accesses ends inside the access
 
 }  // namespace regduel::trial

@@ -42,7 +42,7 @@ bool Site::is_preserved(PReg r) const {
 
 bool Site::is_allocatable(PReg r) const {
   for (int u = r.begin(); u < r.end(); ++u)
-    if (!ir::is_allocatable(subject.target, subject.limits, r.file, u)) return false;
+    if (!ir::is_allocatable(subject.target, subject.before.abi, subject.limits, r.file, u)) return false;
   return true;
 }
 

@@ -45,7 +45,7 @@ class Sender {
  private:
   [[nodiscard]] bool may_use(PReg r) const {
     const Subject& s = t_.site.subject;
-    return r.end() <= s.limits.of(r.file) && !s.target.is_reserved(r.file, r.first);
+    return r.end() <= s.limits.of(r.file) && !s.target.is_reserved(s.before.abi, r.file, r.first);
   }
   [[nodiscard]] const std::vector<EditInst>& insts(std::size_t b) const { return t_.program.blocks[b].insts; }
   void insert(std::size_t b, std::size_t at, EditInst i) { insert_at(t_.program, static_cast<std::uint32_t>(b), at, std::move(i)); }

@@ -41,8 +41,9 @@ class Both {
     return s.c.program.kind == ir::FunctionKind::Kernel && ir::Cfg(s.c.program).predecessors(ir::BlockId(0)).empty() &&
            ir::Cfg(s.after).predecessors(ir::BlockId(0)).empty() && !s.c.program.predicate_halves &&
            std::ranges::none_of(s.c.program.vregs, [](const ir::VReg& v) { return v.is_architectural(); }) &&
-           std::ranges::all_of(std::array{kValue, kChoice, kShared},
-                               [&](PReg r) { return s.limits.of(r.file) > 0 && !s.target.is_reserved(r.file, r.first); });
+           std::ranges::all_of(std::array{kValue, kChoice, kShared}, [&](PReg r) {
+             return s.limits.of(r.file) > 0 && !s.target.is_reserved(s.c.program.abi, r.file, r.first);
+           });
   }
 
   enum class Of { Value, Choice };

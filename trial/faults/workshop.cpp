@@ -36,7 +36,7 @@ void Workshop::mention(PReg r) {
 }
 bool Workshop::is_allocatable(PReg r) const {
   for (int u = r.begin(); u < r.end(); ++u)
-    if (!ir::is_allocatable(subject.target, limits, r.file, u)) return false;
+    if (!ir::is_allocatable(subject.target, subject.before.abi, limits, r.file, u)) return false;
   return true;
 }
 bool Workshop::is_architectural(PReg r) const {
@@ -61,7 +61,8 @@ std::optional<PReg> Workshop::take(RegFile file, int count, int alignment, Kind 
     bool fits = true;
     for (int u = first; u < first + count; ++u)
       fits = fits && !mentioned.contains(one_unit(file, u)) &&
-             preserved.contains(one_unit(file, u)) == (kind == Kind::CalleeSaved) && !subject.target.is_reserved(file, u);
+             preserved.contains(one_unit(file, u)) == (kind == Kind::CalleeSaved) &&
+             !subject.target.is_reserved(subject.before.abi, file, u);
     if (!fits) continue;
     free.push_back({file, static_cast<std::uint8_t>(count), static_cast<std::uint16_t>(first)});
     const auto next = mentioned.lower_bound(one_unit(file, first));
