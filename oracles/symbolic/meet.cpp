@@ -100,7 +100,7 @@ Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
   if (values_.is_unsatisfiable(a)) return a;
   if (values_.is_unsatisfiable(b)) return b;
   if (const Value v = known(a, b); v != kBottom) return v;
-  const bool is_by_bits = has_packs(a, b);
+  const bool is_by_bits = meets_by_bits(a, b);
   const Token* const chosen = is_by_bits ? nullptr : chosen_token(a, b);
   const Value token = is_by_bits || chosen != nullptr ? kBottom : token_of_gates(a, b, mode);
   const Value v = chosen != nullptr  ? by_outcome(*chosen, a, b, mode, are_words)
@@ -111,6 +111,21 @@ Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
   return v;
 }
 
+bool Meet::is_of_bits(Value v, int depth) const {
+  const Values::Node& n = values_[v];
+  switch (n.kind) {
+    case ValueKind::Packed: return true;
+    case ValueKind::Bottom:
+    case ValueKind::Top:
+    case ValueKind::Opaque: return true;
+    case ValueKind::Byte: return n.a == kBottom || values_[n.a].kind == ValueKind::Opaque;
+    case ValueKind::Gate: return depth > 0 && is_of_bits(n.b, depth - 1) && is_of_bits(n.c, depth - 1);
+    case ValueKind::Word:
+      return depth > 0 && std::ranges::all_of(values_.children(n), [&](Value part) { return is_of_bits(part, depth - 1); });
+    default: return false;
+  }
+}
+
 void Meet::number_tokens(Value a, Value b, Mode mode) {
   const Values::Node m = values_[a], n = values_[b];  // copies: the values grow meanwhile
   if (!values_.is_gated(a) || !values_.is_gated(b) || is_same(a, b)) return;
@@ -118,7 +133,7 @@ void Meet::number_tokens(Value a, Value b, Mode mode) {
     for (std::uint32_t i = 0; i < 4; ++i) number_tokens(values_.byte(a, i), values_.byte(b, i), mode);
     return;
   }
-  if (has_packs(a, b)) {
+  if (meets_by_bits(a, b)) {
     for (std::uint32_t k = 0; k < 8; ++k) number_tokens(values_.bit(a, k), values_.bit(b, k), mode);
     return;
   }
@@ -293,8 +308,8 @@ Meet::Pieces Meet::pieces_of(Value a, Value b, ValueKind kind) const {
 
 bool Meet::is_unknown_byte(Value a, Value b) {
   const Pieces p = pieces_of(a, b, ValueKind::Byte);
-  return !has_packs(a, b) && chosen_token(a, b) == nullptr && token_of_gates(a, b, Mode::Number) == kBottom && !is_same(a, b) &&
-         known(a, b) == kBottom && (!p.are_one || known(p.a, p.b) == kBottom);
+  return !meets_by_bits(a, b) && chosen_token(a, b) == nullptr && token_of_gates(a, b, Mode::Number) == kBottom &&
+         !has_packs(a, b) && !is_same(a, b) && known(a, b) == kBottom && (!p.are_one || known(p.a, p.b) == kBottom);
 }
 
 // Numbering this byte splits its word on the left.

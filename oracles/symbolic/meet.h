@@ -16,8 +16,9 @@
 //   - The first pair (a, b) that asks for a number keeps a, if a is itself the number of a pair of this block from an earlier
 //     visit. This renames numbers one to one, so (1) and (2) stay true, and a state that has not changed keeps its numbers.
 //   - A pair that only locations hold is Bottom (Mode::Find): no name can ask for it.
-//   - A byte of a pack meets bit by bit, as names do, whatever its gates: each bit may have been written under another guard, so that
-//     the outermost gates of two such bytes may belong to different bits.
+//   - A byte that is made of bits under all outcomes of its gates meets bit by bit, as names do: each bit may have been written under
+//     another guard, so that the outermost gates of two such bytes may belong to different bits. Where something else was written over a
+//     pack under a guard, the gates tell the two apart.
 //   - A pair of gates is a gate between the meets of their choices, by the meet of their tokens. So a choice outlives a join as
 //     long as its predicate does, and keeps its number. On each side the new gate is the gate of that side, so (1) and (2) hold. If
 //     only one value is a gate, or the two go by different tokens, a few tokens of the join are tried: t on the left, u on the right,
@@ -121,6 +122,12 @@ class Meet {
   void set_number(const Token& t);
   [[nodiscard]] Value of_new(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] bool has_packs(Value a, Value b) const { return values_.has_packs(a) || values_.has_packs(b); }
+  static constexpr int kMostGatesOfBits = 8;  // on top of one another, in what meets bit by bit
+  [[nodiscard]] bool meets_by_bits(Value a, Value b) const {
+    return has_packs(a, b) && is_of_bits(a, kMostGatesOfBits) && is_of_bits(b, kMostGatesOfBits);
+  }
+  // Packed bits, or what is undefined, under all outcomes.
+  [[nodiscard]] bool is_of_bits(Value v, int depth) const;
   [[nodiscard]] Value of_any(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Mode mode_of_part(Value x, Value y, Mode mode) const;
   // The token by which the two meet as gates; Bottom where they do not.
