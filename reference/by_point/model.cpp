@@ -256,7 +256,13 @@ class Builder {
   }
 
   [[nodiscard]] bool is_relabelling(const CodeInst& inst) const {
-    if (inst.kind == CodeKind::Original && p_.shape(inst.source).has_clobbers()) return false;
+    if (inst.kind == CodeKind::Original) {
+      const Shape& shape = p_.shape(inst.source);
+      // The list of refs does not have what it writes to an architectural register.
+      if (shape.has_clobbers() ||
+          std::ranges::any_of(shape.items, [](const Item& item) { return item.architectural && item.at_writes; }))
+        return false;
+    }
     const auto refs = code_.refs_of(inst);
     bool writes = false;
     for (std::size_t k = 0; k < refs.size(); ++k) {

@@ -10,8 +10,13 @@
 namespace regduel::reference {
 namespace {
 
+// The lists of refs do not have such items.
+bool writes_architectural(const Shape& shape) {
+  return std::ranges::any_of(shape.items, [](const Item& item) { return item.architectural && item.at_writes; });
+}
+
 // By temp: whether what is no copy reads it, or a copy of it. Others pass round a loop at most.
-std::vector<std::uint8_t> read_in_the_end(const Code& code) {
+std::vector<std::uint8_t> read_in_the_end(const Problem& problem, const Code& code) {
   std::vector<std::uint8_t> is_read(code.temps.size(), 0);
   std::vector<std::pair<TempId, TempId>> copies;  // into, from
   // Else it is the guard.
@@ -22,7 +27,8 @@ std::vector<std::uint8_t> read_in_the_end(const Code& code) {
   };
   for (const CodeInst& inst : code.insts) {
     const auto refs = code.refs_of(inst);
-    bool is_copy = inst.kind == CodeKind::Original || inst.kind == CodeKind::Move;
+    bool is_copy =
+        inst.kind == CodeKind::Move || (inst.kind == CodeKind::Original && !writes_architectural(problem.shape(inst.source)));
     for (std::size_t k = 0; k < refs.size(); ++k)
       is_copy = is_copy && ((refs[k].flags & kWrites) == 0 || code.source_of(inst, k) != kNoTemp);
     is_copy = is_copy && std::ranges::any_of(refs, [](const Ref& r) { return (r.flags & kWrites) != 0; });
@@ -56,7 +62,7 @@ bool is_dead(const Problem& problem, const Code& code, const CodeInst& inst, con
     if (!source.is_copy() && !source.is_repeatable()) return false;
     const Shape& shape = problem.shape(inst.source);
     if (shape.has_clobbers()) return false;
-    if (std::ranges::any_of(shape.items, [](const Item& item) { return item.architectural && item.at_writes; })) return false;
+    if (writes_architectural(shape)) return false;
   }
   return std::ranges::none_of(refs, [&](const Ref& r) { return (r.flags & kWrites) && live.contains(r.temp) && is_read[r.temp]; });
 }
@@ -81,7 +87,7 @@ std::vector<std::uint8_t> drop_dead_code(const Problem& problem, Code& code) {
       if (only_keeps(problem, code, inst, code.refs[r])) code.refs[r].flags &= static_cast<std::uint8_t>(~kReads);
   for (bool found = true; found;) {
     found = false;
-    const std::vector<std::uint8_t> is_read = read_in_the_end(code);
+    const std::vector<std::uint8_t> is_read = read_in_the_end(problem, code);
     Liveness liveness(code);
     std::vector<std::uint32_t> now;
     for (std::uint32_t b = 0; b < code.blocks.size(); ++b)
