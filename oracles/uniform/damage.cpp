@@ -74,13 +74,15 @@ void each_written(const Plan& plan, const Step& s, const auto& action) {
   }
 }
 
-// `held` where the name asks for something, Bottom where not.
-Value where_asked(Values& values, Value held, Value want, int depth) {
-  if (want == kTop || depth == 0) return kBottom;
+// `held` where the name asks for something, Bottom where not; the other way round where is_asked is false.
+Value where_asked(Values& values, Value held, Value want, int depth, bool is_asked = true) {
+  if (want == kTop || depth == 0) return is_asked ? kBottom : held;
   const Value token = values.token_of(want);
-  if (token == kBottom) return held;
-  const Value if_true = where_asked(values, values.where(held, token, true), values.where(want, token, true), depth - 1);
-  const Value if_false = where_asked(values, values.where(held, token, false), values.where(want, token, false), depth - 1);
+  if (token == kBottom) return is_asked ? held : kBottom;
+  const auto side = [&](bool value) {
+    return where_asked(values, values.where(held, token, value), values.where(want, token, value), depth - 1, is_asked);
+  };
+  const Value if_true = side(true), if_false = side(false);
   return values.gate(token, if_true, if_false);
 }
 
@@ -125,7 +127,9 @@ class Finder final : public symbolic::Observer {
     } else {
       if (names == Names::None) names = find_names(held, state, nullptr, d);
       if (names == Names::Whole) return;
-      if (names == Names::None && values_.has_packs(held)) d.bits = bits_to_destroy(held);
+      // Those in which the name is undefined write as well.
+      if (names == Names::Some && write != nullptr && !write->has_guard()) keep_if_rest_is_shared(held, state, d);
+      if (d.kind == Damage::Kind::Bits && values_.has_packs(held)) d.bits = bits_to_destroy(held);
     }
     if (d.bits == 0) return;
     damages.push_back(d);
@@ -160,6 +164,18 @@ class Finder final : public symbolic::Observer {
     d.first_name = static_cast<std::uint32_t>(first);
     d.num_names = static_cast<std::uint32_t>(found.names.size() - first);
     return Names::Some;
+  }
+  // Of the names that may be chosen, those outside of whose outcomes all write what is shared.
+  void keep_if_rest_is_shared(Value held, const State& state, Damage& d) {
+    const auto first = found.names.begin() + d.first_name;
+    const auto is_spoilt = [&](const NameByte& n) {
+      const Value name = state.names[n.name];
+      const Value want = plan_.bytes_of_name[n.name] == kOneByte ? name : values_.byte(name, n.byte);
+      return !shared_.is_shared(where_asked(values_, held, want, Values::kMaxDepth, false));
+    };
+    found.names.erase(std::remove_if(first, found.names.end(), is_spoilt), found.names.end());
+    d.num_names = static_cast<std::uint32_t>(found.names.size()) - d.first_name;
+    if (d.num_names == 0) d.kind = Damage::Kind::Bits;
   }
   [[nodiscard]] std::uint8_t bits_to_destroy(Value held) {
     unsigned bits = 0;

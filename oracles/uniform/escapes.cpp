@@ -26,7 +26,7 @@ class Escapes {
   Escapes(const Case& c, const std::vector<char>& declared)
       : c_(c), before_(c.before), after_(c.after), prepared_(c.prepared), declared_(declared), cells_(after_) {}
 
-  [[nodiscard]] std::vector<std::uint32_t> sources() {
+  [[nodiscard]] FoundEscapes find() {
     find_candidates();
     if (sources_.empty()) return {};
     const ir::Cfg cfg(after_);
@@ -43,7 +43,7 @@ class Escapes {
       for (std::uint32_t k = block.first_inst; k < end; ++k)
         if (!after_.insts[k].is_deleted()) step(k, from);
     });
-    return escapes_ ? sources_ : std::vector<std::uint32_t>();
+    return {escapes_, escapes_ && !may_be_spoilt_ ? std::move(sources_) : std::vector<std::uint32_t>()};
   }
 
  private:
@@ -56,8 +56,9 @@ class Escapes {
   [[nodiscard]] bool varies(const Operand& op) const { return op.is_vreg() && !is_declared(op); }
   static bool is_uniform(const Operand& op) { return op.is_preg() && ir::is_uniform(op.preg().file); }
 
-  // What moves something out of a uniform register into another file or the frame, or reads one as something that may vary.
+  // What moves something out of a uniform register into another file or the frame, or reads one as something that counts.
   void find_candidates() {
+    may_be_spoilt_ = std::ranges::any_of(after_.insts, [&](const Inst& i) { return spoils(i); });
     for (std::uint32_t k = 0; k < after_.insts.size(); ++k) {
       const Inst& i = after_.insts[k];
       const auto ops = after_.operands_of(i);
@@ -65,7 +66,7 @@ class Escapes {
       if (has_moves(i.op) || ir::is_slot_move(i.op) || ir::packs_bits(i.op)) {
         const bool stays = std::ranges::all_of(ops, [](const Operand& op) { return !op.writes() || is_uniform(op); });
         if (!stays || i.op == Op::Spill) sources_.push_back(k);
-      } else if (reads_as_varying(i, [&](const Operand& op) { return is_uniform(op); })) {
+      } else if (reads_what_counts(i, [&](const Operand& op) { return is_uniform(op); })) {
         sources_.push_back(k);
       }
     }
@@ -73,7 +74,7 @@ class Escapes {
   [[nodiscard]] bool is_source(const Inst& i) {
     const auto ops = after_.operands_of(i);
     if (!has_moves(i.op) && !ir::is_slot_move(i.op) && !ir::packs_bits(i.op)) {
-      const bool escapes = reads_as_varying(i, [&](const Operand& op) { return is_uniform(op) && !is_content(op); });
+      const bool escapes = reads_what_counts(i, [&](const Operand& op) { return is_uniform(op) && !is_content(op); });
       escapes_ = escapes_ || escapes;
       return escapes;
     }
@@ -93,9 +94,9 @@ class Escapes {
     }
     is_undefined_ = any ? undefined_reads(prepared_, declared_, asked) : std::vector<char>(before_.operands.size(), 0);
   }
-  // The use k is of a copy of the program, of a vreg that all threads share, and defined there.
+  // The use k is of a copy of the program, of a vreg that all threads share, and defined there; and no register may be spoilt.
   [[nodiscard]] bool is_vouched(const Inst& i, std::size_t k) const {
-    if (i.is_inserted() || i.is_phi()) return false;
+    if (i.is_inserted() || i.is_phi() || may_be_spoilt_) return false;
     const auto want = operands_before(i.id);
     const auto holds = [&](const Operand& op) {
       return is_declared(op) && is_undefined_[static_cast<std::size_t>(&op - before_.operands.data())] == 0;
@@ -112,7 +113,7 @@ class Escapes {
     const Inst& i = after_.insts[at];
     const auto ops = after_.operands_of(i);
     const auto is_from = [&](const Operand& op) { return !is_uniform(op) && from.any_of(cells_.of_operand(op)); };
-    if (reads_as_varying(i, is_from) || (i.op == Op::Ret && hands_on(from))) escapes_ = true;
+    if (reads_what_counts(i, is_from) || (i.op == Op::Ret && hands_on(from))) escapes_ = true;
     const bool is_guarded = ir::is_guarded(ops), is_source = std::ranges::binary_search(sources_, at);
     const bool is_copy = has_moves(i.op) || ir::is_slot_move(i.op);
     if (ir::packs_bits(i.op)) return move_pack(i, is_source, is_guarded, from);
@@ -154,9 +155,15 @@ class Escapes {
       if (is_from) from.add(to, bits);
     }
   }
-  // An instruction of the program, or a remat, reads as something that may vary what `is_meant` holds for. A copy hands on what it
-  // reads; its guard is read.
-  [[nodiscard]] bool reads_as_varying(const Inst& i, const auto& is_meant) const {
+  // What was inserted writes a uniform register in some threads: the others may find there what these wrote.
+  [[nodiscard]] bool spoils(const Inst& i) const {
+    const auto ops = after_.operands_of(i);
+    return i.is_inserted() && !i.is_deleted() && ir::is_guarded(ops) &&
+           std::ranges::any_of(ops, [](const Operand& op) { return op.writes() && is_uniform(op); });
+  }
+  // An instruction of the program, or a remat, reads what `is_meant` holds for: as something that may vary or, where a uniform register
+  // may be spoilt, as anything. A copy hands on what it reads; its guard is read.
+  [[nodiscard]] bool reads_what_counts(const Inst& i, const auto& is_meant) const {
     if (i.is_inserted() && i.op != Op::Remat) return false;
     const auto ops = after_.operands_of(i);
     const bool is_copy = i.is_copy() || i.is_phi() || ir::is_slot_move(i.op);
@@ -164,7 +171,7 @@ class Escapes {
     for (std::size_t k = 0; k < ops.size(); ++k) {
       if (!ops[k].is_preg() || !ops[k].reads() || (is_copy && ops[k].role != Role::Guard) || !is_meant(ops[k])) continue;
       if (want.empty()) want = operands_before(i.op == Op::Remat ? i.ref : i.id);
-      if (k < want.size() && want[k].reads() && varies(want[k])) return true;
+      if (k < want.size() && want[k].reads() && (may_be_spoilt_ || varies(want[k]))) return true;
     }
     return false;
   }
@@ -186,7 +193,8 @@ class Escapes {
   std::vector<char> is_content_;    // by operand of the program after
   std::vector<std::uint32_t> sources_;
   bool escapes_ = false;
-  BitMoves moves_;  // of the step at hand
+  bool may_be_spoilt_ = false;  // some instruction spoils
+  BitMoves moves_;              // of the step at hand
 };
 
 }  // namespace
@@ -201,8 +209,6 @@ std::vector<char> declared_vregs(const Function& before) {
   return declared;
 }
 
-std::vector<std::uint32_t> sources_of_escapes(const Case& c, const std::vector<char>& declared) {
-  return Escapes(c, declared).sources();
-}
+FoundEscapes find_escapes(const Case& c, const std::vector<char>& declared) { return Escapes(c, declared).find(); }
 
 }  // namespace regduel::oracles::uniform

@@ -150,8 +150,9 @@ JudgeResult judge_uniform(const Case& c, bool takes_ways_out) {
   const std::vector<char> declared = declared_vregs(c.before);
   std::vector<std::uint32_t> sources;
   if (takes_ways_out) {
-    sources = sources_of_escapes(c, declared);
-    if (sources.empty()) return out.finish();
+    FoundEscapes escapes = find_escapes(c, declared);
+    if (!escapes.any) return out.finish();
+    sources = std::move(escapes.sources);
   }
   const auto& states = symbolic::settled(c);
   if (!states) return without_verdict(kName, Verdict::Skipped, states.error());

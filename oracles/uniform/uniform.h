@@ -20,16 +20,21 @@
 //                   the step has a guard, and what it writes is shared: under the other outcome only, unless x satisfies a name that
 //                     the step defines
 //                   else x satisfies a name n with shared(n) that is undefined on some path or under some outcome of a guard: under
-//                     the outcomes under which n is undefined only. Of several such names any one may be chosen: where an operand
-//                     fails with one, the others are tried
+//                     the outcomes under which n is undefined only; behind a step without a guard, if what it writes under these is
+//                     shared. Of several such names any one may be chosen: where an operand fails with one, the others are tried
 //
 // Control dependence is the part about heads of blocks: two ways from one branch that meet there first (the iterated dominance
 // frontier of the branch's targets; Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991).
 //
 // Proves: if no finding is made, and symbolic has none, each original read finds the value that the program before used there in
 // every thread of a warp, if what that program puts into its own uniform vregs is the same in all threads. It rests on the states of
-// symbolic. Out of sight: a value of an earlier lap of a loop that threads leave at different times; and behind a join, a value that
-// satisfies as a whole a shared name that one way leaves undefined, where a name that varies on that way holds it as well.
+// symbolic. Out of sight:
+//   * a value of an earlier lap of a loop that threads leave at different times
+//   * behind a join, a value that satisfies as a whole a shared name that one way leaves undefined, where a name that varies on that way
+//     holds it as well
+//   * what one way of a branch writes over, where the other way still reads it
+//   * a value that the program copies into a uniform vreg on one way of a branch alone, and the allocation into a register on another
+//   * without a guard on the write: what is inserted into a uniform register, and is read there as a uniform vreg alone (escapes.h)
 //
 // Finding: uniform-register, at the operand of an original instruction (or the ret, or the remat) that reads what was not shared,
 // with the instruction that put it into the register. Tested by uniform_test.cpp and the tests of the other files of this folder.

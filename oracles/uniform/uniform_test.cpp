@@ -360,6 +360,48 @@ TEST(Uniform, AGuardedDefTakesTheRegisterOnBothSides) {
 )");
 }
 
+// The threads in which %7 is false read %4 where the others have written.
+TEST(Uniform, AnInsertedWriteUnderAGuardTakesTheRegisterFromTheOthers) {
+  const std::string body = R"(
+    #0 %4 = b               | UR0 = b
+    #1 %7, %0 = a           | P0, R1 = a
+    +10                     | @P0 UR0 = copy R1
+    #2 @!%7 use %4 !write   | @!P0 use UR0 !write
+    #3 use %0 !write        | use R1 !write
+    #4 exit
+)";
+  expect_wrong(body);
+  expect_wrong(testing::edit(body, "UR0 = copy R1", "UR0.hi = copy R1.hi"));
+  expect_right(testing::edit(body, "UR0 = copy R1", "UR1 = copy R1"));
+  expect_right(testing::edit(body, "#2 @!%7 use %4 !write   | @!P0 use UR0", "#2 @%7 use %0 !write    | @P0 use R1"));
+  // What is written is the same in all of them.
+  expect_wrong(testing::edit(testing::edit(body, "#0 %4 = b               | UR0", "#0 %4, %5 = b           | UR0, UR1"), "copy R1",
+                             "copy UR1"));
+  const std::string copied =
+      testing::edit(body, "#2 @!%7 use %4 !write   | @!P0 use UR0 !write",
+                    "#5 @!%7 %5 = copy %4    | @!P0 UR3 = copy UR0\n    #2 @!%7 use %5 !write   | @!P0 use UR3 !write");
+  expect_wrong(copied);
+  expect_right(testing::edit(copied, "    +10                     | @P0 UR0 = copy R1\n", ""));
+}
+
+// All write UR2: those in which %1 is undefined with what they have in R2.
+TEST(Uniform, ThreadsInWhichTheNameIsUndefinedWriteAsWell) {
+  const std::string body = R"(
+    #0 %7, %0 = a           | P0, R2 = a
+    +10                     | R9 = copy R2
+    #1 @!%7 %1 = const 5    | @!P0 R2 = const 5
+    +11                     | UR2 = copy R2
+    +12                     | R3 = copy UR2
+    #2 @!%7 use %1 !write   | @!P0 use R3 !write
+    #3 use %0 !write        | use R9 !write
+    #4 exit
+)";
+  expect_wrong(body);
+  expect_right(testing::edit(body, "+11                     | UR2 = copy R2", "+11                     | @!P0 UR2 = copy R2"));
+  // What they have is undefined.
+  expect_right(testing::edit(testing::edit(body, "| @!P0 R2 = const 5", "| @!P0 R4 = const 5"), "UR2 = copy R2", "UR2 = copy R4"));
+}
+
 TEST(Uniform, AnUndefinedUniformReadWaivesNothing) {
   expect_wrong(R"(
     #0 %0 = a            | R0 = a
