@@ -22,6 +22,7 @@ namespace {
 // Vregs that step aside for one copy. Weighted copies of all profiles of 200 and of 2,000 instructions at 75% of MaxLive and of corpus/ptx, as
 // geometric means, against those without a rejoin: 0.90, 0.83, 0.98 with none, 0.85, 0.76, 0.93 with four, 0.84, 0.75, 0.93 with ten.
 constexpr std::size_t kMostOthers = 4;
+constexpr std::uint32_t kStretch = 64;  // instructions
 
 class Rejoin {
  public:
@@ -33,9 +34,8 @@ class Rejoin {
       next_in_group_[k] = VRegId(k);
       if (is_placed(VRegId(k))) vregs_.emplace_back(k);
     }
-    at_unit_.build(ir::kMaxUnits, [&](auto add) {
-      for (const VRegId v : vregs_)
-        for (int u = home(v); u < home(v) + units(v); ++u) add(static_cast<std::size_t>(u), v);
+    near_.build(live.num_numbered() / kStretch + 1, [&](auto add) {
+      for (const VRegId v : vregs_) for_each_stretch(v, [&](std::size_t stretch) { return add(stretch, v), true; });
     });
     find_copies(program.frequency);
   }
@@ -77,7 +77,7 @@ class Rejoin {
     // A read of a vreg that is not defined there makes a range that may overlap others in its home. None of them moves.
     if (occupancy_.conflicts(range(v)).has_any(home(v), home(v) + units(v))) {
       stays_[v.index()] = 1;
-      for_each_in(v, home(v), [&](VRegId o) { stays_[o.index()] = 1; });
+      for_each_in(v, home(v), [&](VRegId o) { return stays_[o.index()] = 1, true; });
     }
     mark(v);
   }
@@ -136,16 +136,24 @@ class Rejoin {
     set(list, unit);
     mark_all(list);
   }
-  // Those that stand in the way of a vreg in a position; one may come several times.
+  // Visits those that stand in the way of a vreg in a position, until `visit` returns false; one may come several times.
   template <class Visit>
   void for_each_in(VRegId v, int unit, Visit visit) const {
     const int end = unit + units(v);
-    const auto look_at = [&](VRegId o) {
-      if (o != v && home(o) < end && unit < home(o) + units(o) && overlap(range(v), range(o))) visit(o);
-    };
-    for (int u = unit; u < end; ++u)
-      for (const VRegId o : at_unit_[static_cast<std::size_t>(u)]) look_at(o);
-    for (const VRegId o : moved_) look_at(o);
+    for_each_stretch(v, [&](std::size_t stretch) {
+      return std::ranges::all_of(near_[stretch], [&](VRegId o) {
+        const bool is_there = o != v && home(o) < end && unit < home(o) + units(o);
+        return !is_there || !overlap(range(v), range(o)) || visit(o);
+      });
+    });
+  }
+  // Visits the stretches of instructions in which a vreg lives, until `visit` returns false.
+  template <class Visit>
+  void for_each_stretch(VRegId v, Visit visit) const {
+    std::size_t next = 0;
+    for (const Interval& i : range(v))
+      for (next = std::max<std::size_t>(next, i.begin.inst() / kStretch); next <= i.last().inst() / kStretch; ++next)
+        if (!visit(next)) return;
   }
   [[nodiscard]] UnitSet conflicts(const List& list) const {
     UnitSet taken;
@@ -186,14 +194,14 @@ class Rejoin {
     const std::int64_t saved = before - cost(list);
     set(list, now);
     if (saved <= 0) return false;
-    if (conflicts(list).has_any(unit, unit + size)) return find_others(list, unit) && make_room(list, unit, saved);
+    if (conflicts(list).has_any(unit, unit + size) && !REGDUEL_PLANTED("fatpoint-rejoin-among-others"))
+      return find_others(list, unit) && make_room(list, unit, saved);
     go(list, unit);
     return true;
   }
   void go(const List& list, int unit) {
     take_off(list);
     put(list, unit);
-    moved_.insert(moved_.end(), list.begin(), list.end());
   }
   // Puts them there, and each of others_ where that costs the fewest copies, all together fewer than `saved`.
   bool make_room(const List& list, int unit, std::int64_t saved) {
@@ -222,8 +230,6 @@ class Rejoin {
       mark_all(others);
       return false;
     }
-    moved_.insert(moved_.end(), list.begin(), list.end());
-    moved_.insert(moved_.end(), others.begin(), others.end());
     for (const VRegId o : others) leave_group(o);
     for (const VRegId o : others)
       for (const auto& [other, times] : joined_[o.index()])
@@ -234,12 +240,15 @@ class Rejoin {
   bool find_others(const List& list, int unit) {
     others_.clear();
     bool fits = true;
-    for (const VRegId v : list)
+    for (const VRegId v : list) {
+      if (!fits) break;
       for_each_in(v, unit, [&](VRegId o) {
-        if (!fits || std::find(others_.begin(), others_.end(), o) != others_.end()) return;
+        if (std::find(others_.begin(), others_.end(), o) != others_.end()) return true;
         fits = stays_[o.index()] == 0 && others_.size() < kMostOthers;
         others_.push_back(o);
+        return fits;
       });
+    }
     return fits && !others_.empty();
   }
   // Puts a vreg where that costs fewest copies, and less than `saved`, which becomes what is left of it.
@@ -293,8 +302,7 @@ class Rejoin {
   Occupancy occupancy_;
   UnitSet allocatable_, used_;
   List vregs_;                                       // of the file
-  Grouped<VRegId> at_unit_;                          // those that stood in it at the beginning
-  List moved_;                                       // those that have gone elsewhere since
+  Grouped<VRegId> near_;                             // by stretch of instructions: those that live there
   std::vector<Copy> copies_;                         // those executed most often first
   Grouped<std::pair<VRegId, std::int64_t>> joined_;  // by vreg: those that copies join to it, and how often each is executed
   std::vector<VRegId> next_in_group_;                // by vreg

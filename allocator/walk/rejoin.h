@@ -17,7 +17,7 @@ namespace regduel::allocator {
 
 // Changes homes of vregs of one file. No register comes into use that was not in use before.
 //   live   of the program with its moves
-// Cost: O(copies x (a query of the occupancy + vregs that stand in the register)).
+// Cost: O(copies x (a query of the occupancy + vregs that live near)).
 void rejoin(MovedProgram& program, const Liveness& live, ir::RegFile file, const Budget& budget, const ir::Target& target);
 
 }  // namespace regduel::allocator

@@ -70,6 +70,7 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"fatpoint-phi-copies-on-a-critical-edge", "the copies of a phi stand before a branch that may go elsewhere"},
     {"fatpoint-phi-lost-copy", "the phis of a block take effect one after the other"},
     {"fatpoint-refill-kept-across-blocks", "a refilled value is used again in the next block, wherever control comes from"},
+    {"fatpoint-rejoin-among-others", "a value goes to the register that it is copied to although somebody else stands there"},
     {"fatpoint-remat-despite-other-defs", "a value is computed again although another def may have replaced it"},
     {"fatpoint-ret-takes-callee-saved", "an operand of a ret stands in a callee-saved register"},
     {"fatpoint-slot-shared-too-early", "the slot behind a large one begins inside it"},
