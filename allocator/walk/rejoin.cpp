@@ -28,8 +28,8 @@ class Rejoin {
  public:
   Rejoin(MovedProgram& program, const Liveness& live, RegFile file, const Budget& budget, const ir::Target& target)
       : f_(program.code.f), live_(live), file_(file), target_(target), homes_(program.homes),
-        occupancy_(occupancy_of(f_, live, file, budget)),
-        allocatable_(budget.allocatable[ir::index(file)]), next_in_group_(f_.vregs.size()), stays_(f_.vregs.size(), 0) {
+        occupancy_(occupancy_of(f_, live, file, budget)), allocatable_(budget.allocatable[ir::index(file)]),
+        next_in_group_(f_.vregs.size()), stays_(f_.vregs.size(), 0) {
     for (std::size_t k = 0; k < f_.vregs.size(); ++k) {
       next_in_group_[k] = VRegId(k);
       if (is_placed(VRegId(k))) vregs_.emplace_back(k);
