@@ -31,7 +31,7 @@ TEST_F(Cli, ShowsTwoAllocationsSideBySide) {
     EXPECT_EQ(lines, expected) << side;
   }
   ASSERT_EQ(run("gen --seed 8 --profile loops -o c.rir").status, 0);
-  ASSERT_EQ(run("alloc --regs 16 c.rir -o g.rir").status, 0);
+  ASSERT_EQ(run("alloc --regs 24 c.rir -o g.rir").status, 0);
   expect_complaint("diff f.rir g.rir", "not two allocations of one program");
   expect_complaint("diff a.rir f.rir", "a.rir");
 }

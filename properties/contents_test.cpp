@@ -42,8 +42,10 @@ TEST(Contents, AgreesWithWalks) {
           const auto refs = code.refs_of(inst);
           const std::vector<int> before = holds;
           for (std::size_t k = 0; k < refs.size(); ++k)
-            if (refs[k].flags & reference::kWrites)
-              holds[refs[k].temp] = k < 2u * inst.copy_pairs ? before[refs[k + 1].temp] : next++;
+            if (refs[k].flags & reference::kWrites) {
+              const reference::TempId from = code.source_of(inst, k);
+              holds[refs[k].temp] = from != reference::kNoTemp ? before[from] : next++;
+            }
           for (reference::TempId a = 0; a < holds.size(); ++a)
             for (reference::TempId c = 0; c < a; ++c)
               if (holds[a] != 0 && holds[c] != 0) (holds[a] == holds[c] ? met : differed)[i].insert(key(a, c));
