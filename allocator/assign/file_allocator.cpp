@@ -31,7 +31,8 @@ FileAllocator::FileAllocator(const Round& round, RegFile file)
     : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]),
       classes_(round.lowered.f, round.live, round.constraints, round.coalesces ? vregs_ : std::span<const VRegId>(), round.fuel),
       limit_(round.budget.allocatable[ir::index(file)].end()),
-      base_(fixed_moments(round.lowered.f, round.live, round.index.bound, round.index.limits, file, round.budget.callee_saved[ir::index(file)])),
+      base_(fixed_moments(round.lowered.f, round.live, round.index.bound, round.index.limits, file,
+                          round.budget.callee_saved[ir::index(file)])),
       not_allocatable_(UnitSet::range(0, ir::kMaxUnits) - round.budget.allocatable[ir::index(file)]),
       callee_saved_(round.budget.callee_saved[ir::index(file)]), has_callee_saved_(callee_saved_.any()),
       first_unit_(std::min(round.budget.allocatable[ir::index(file)].first_or(limit_), limit_)) {

@@ -15,7 +15,8 @@ namespace regduel::allocator {
 // Facts by register file, found in one pass over the program.
 struct RoundIndex {
   RoundIndex(const ir::Function& f, const Liveness& live, PointLimits limits = {});
-  [[nodiscard]] static std::vector<std::uint32_t> find_bound(const ir::Function& f, const Liveness& live, const PointLimits& limits);
+  [[nodiscard]] static std::vector<std::uint32_t> find_bound(const ir::Function& f, const Liveness& live,
+                                                             const PointLimits& limits);
 
   Grouped<ir::VRegId> vregs;       // by file: those with a live range, ascending
   ir::PerFile<int> max_live = {};  // largest number of units live at one moment
