@@ -1,5 +1,7 @@
 #include "reference/colourer.h"
 
+#include <fmt/format.h>
+
 #include "reference/colour/tiers.h"
 #include "reference/testing.h"
 

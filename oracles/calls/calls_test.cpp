@@ -192,7 +192,9 @@ TEST_F(Calls, AnArchitecturalRegisterOfOneIsAnyRegisterToTheOther) {
     for (const bool of_callee : {false, true}) {
       const auto found = judged({with_b0("k kernel", of_caller, keeps), with_b0("g device", of_callee, kWritesB0)});
       EXPECT_EQ(found.empty(), of_caller && of_callee) << of_caller << of_callee;
-      if (!found.empty()) EXPECT_THAT(found, ElementsAre("callee-clobber"));
+      if (!found.empty()) {
+        EXPECT_THAT(found, ElementsAre("callee-clobber"));
+      }
     }
 }
 // The callee writes it as one of its own, and a function that it calls writes it as an architectural one.
