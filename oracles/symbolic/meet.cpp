@@ -114,7 +114,7 @@ Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
 bool Meet::is_of_bits(Value v, int depth) const {
   const Values::Node& n = values_[v];
   switch (n.kind) {
-    case ValueKind::Packed: return true;
+    case ValueKind::Packed:
     case ValueKind::Bottom:
     case ValueKind::Top:
     case ValueKind::Opaque: return true;

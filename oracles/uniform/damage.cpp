@@ -86,6 +86,12 @@ Value where_asked(Values& values, Value held, Value want, int depth, bool is_ask
   return values.gate(token, if_true, if_false);
 }
 
+// What the name asks for in this byte.
+Value wanted_in(Plan& plan, const State& state, const NameByte& n) {
+  const Value name = state.names[n.name];
+  return plan.bytes_of_name[n.name] == kOneByte ? name : plan.values.byte(name, n.byte);
+}
+
 class Finder final : public symbolic::Observer {
  public:
   Finder(Plan& plan, SharedValues& shared) : plan_(plan), values_(plan.values), shared_(shared), write_(plan), found(plan) {}
@@ -153,7 +159,7 @@ class Finder final : public symbolic::Observer {
       const bool is_byte = plan_.bytes_of_name[n] == kOneByte;
       for (std::uint8_t j = 0; j < (is_byte ? 1 : 4); ++j) {
         if ((plan_.bytes_of_name[n] >> j & 1) == 0) continue;
-        const Value want = is_byte ? name : values_.byte(name, j);
+        const Value want = wanted_in(plan_, state, {n, j});
         if (want == kTop || !shared_.is_shared(want) || !values_.satisfies(held, want)) continue;
         if (where_asked(values_, held, want, Values::kMaxDepth) == held) return Names::Whole;
         found.names.push_back({n, j});
@@ -169,9 +175,7 @@ class Finder final : public symbolic::Observer {
   void keep_if_rest_is_shared(Value held, const State& state, Damage& d) {
     const auto first = found.names.begin() + d.first_name;
     const auto is_spoilt = [&](const NameByte& n) {
-      const Value name = state.names[n.name];
-      const Value want = plan_.bytes_of_name[n.name] == kOneByte ? name : values_.byte(name, n.byte);
-      return !shared_.is_shared(where_asked(values_, held, want, Values::kMaxDepth, false));
+      return !shared_.is_shared(where_asked(values_, held, wanted_in(plan_, state, n), Values::kMaxDepth, false));
     };
     found.names.erase(std::remove_if(first, found.names.end(), is_spoilt), found.names.end());
     d.num_names = static_cast<std::uint32_t>(found.names.size()) - d.first_name;
@@ -245,9 +249,7 @@ Value Destroyer::left_of(const Damage& d, Value held, const State& state) {
       return values_.packed(bits);
     }
     case Damage::Kind::Undefined: {
-      const auto [n, j] = damages_.name_of(d);
-      const Value name = state.names[n];
-      const Value want = plan_.bytes_of_name[n] == kOneByte ? name : values_.byte(name, j);
+      const Value want = wanted_in(plan_, state, damages_.name_of(d));
       return values_.satisfies(held, want) ? where_asked(values_, held, want, Values::kMaxDepth) : kBottom;
     }
     case Damage::Kind::OtherSide: return write_.has_guard() ? write_.only_where_done(held) : kBottom;
