@@ -7,25 +7,14 @@
 #include "base/bad_input.h"
 #include "duel/allocators.h"
 #include "duel/case_file.h"
-#include "ir/prover.h"
+#include "fuzz/campaign/testing.h"
 
 namespace regduel::cli {
 namespace {
 
-class ProvesTooMuch : public ir::Prover {
- public:
-  std::string_view name() const override { return "proves-too-much"; }
-  ir::Bound::Kind kind() const override { return ir::Bound::Kind::Registers; }
-  std::expected<ir::Allocation, ir::AllocFailure> prove(const ir::Function&, const ir::Target&, const ir::AllocOptions&,
-                                                        std::vector<ir::Bound>& bounds) const override {
-    bounds.push_back({.at_least = 200});
-    return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Unsupported, "no allocation"});
-  }
-};
-
 // The prover is asked although --with names the one alone that beats it.
 TEST(FailureShown, AProofIsBeatenByTheOneThatIsAskedAbout) {
-  const ProvesTooMuch prover;
+  const fuzz::ProvesTooMuch prover;
   const duel::Entered entered(prover);
   const duel::Case input = *duel::parse_case("rir 1\nfunc @f kernel target sm_90 threads 32\n  block b0\n    #0 exit\n");
   for (const char* with : {"briggs", ""}) {

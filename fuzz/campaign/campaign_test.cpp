@@ -26,7 +26,6 @@
 #include "fuzz/campaign/reproducer.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/campaign/testing.h"
-#include "ir/prover.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -90,18 +89,6 @@ struct Alone {
   const Broken allocator;
   const duel::Entered entered;
   const std::array<const ir::Allocator*, 1> duelists;
-};
-
-// Says that 199 general registers are not enough for anything.
-class ProvesTooMuch : public ir::Prover {
- public:
-  std::string_view name() const override { return "proves-too-much"; }
-  ir::Bound::Kind kind() const override { return ir::Bound::Kind::Registers; }
-  std::expected<ir::Allocation, ir::AllocFailure> prove(const ir::Function&, const ir::Target&, const ir::AllocOptions&,
-                                                        std::vector<ir::Bound>& bounds) const override {
-    bounds.push_back({.at_least = 200});
-    return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Unsupported, "no allocation"});
-  }
 };
 
 TEST_F(CampaignTest, FindsAndReducesWhatBeatsAProof) {

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <expected>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,8 +17,21 @@
 #include "base/io.h"
 #include "duel/case_file.h"
 #include "fuzz/campaign/campaign.h"
+#include "ir/prover.h"
 
 namespace regduel::fuzz {
+
+// Says that 199 general registers are not enough for anything.
+class ProvesTooMuch : public ir::Prover {
+ public:
+  std::string_view name() const override { return "proves-too-much"; }
+  ir::Bound::Kind kind() const override { return ir::Bound::Kind::Registers; }
+  std::expected<ir::Allocation, ir::AllocFailure> prove(const ir::Function&, const ir::Target&, const ir::AllocOptions&,
+                                                        std::vector<ir::Bound>& bounds) const override {
+    bounds.push_back({.at_least = 200});
+    return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Unsupported, "no allocation"});
+  }
+};
 
 class CampaignTest : public testing::Test {
  protected:
