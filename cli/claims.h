@@ -33,7 +33,7 @@ struct Claim {
 [[nodiscard]] std::expected<void, std::string> add_claims(std::vector<Claim>& claims, std::string_view list,
                                                           std::string_view place);
 
-// What is claimed; of what is not, the measures.
+// The claimed figures; a figure that is not claimed is the measured one.
 [[nodiscard]] ir::Claims figures_of(const std::vector<Claim>& claims, const oracles::Measures& measures);
 
 // The claim lines of a file, by the position of the function in it.

@@ -34,7 +34,7 @@ std::string program_in_head(const std::string& path) {
 fuzz::Failure failure_shown(const FailureQuery& q, const duel::Case& input) {
   std::vector<const ir::Allocator*> duelists;
   if (!q.with.empty()) duelists.push_back(&q.allocators.named(q.with));
-  // What beats a proof does so where the prover is there.
+  // An allocation beats a proof only if the prover takes part.
   if (const auto provers = fuzz::provers_beaten({q.with, q.signature}); !provers.empty()) {
     if (q.with.empty()) duelists.assign(duel::all_duelists().begin(), duel::all_duelists().end());
     duelists.insert(duelists.end(), provers.begin(), provers.end());

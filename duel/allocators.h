@@ -36,7 +36,7 @@ struct ExecOptions;
 void enter(std::unique_ptr<const ir::Allocator> allocator);
 // The program in such a name, where it was entered; else null.
 [[nodiscard]] const ExecAllocator* find_external(std::string_view name);
-// Those that prove bounds of that kind: of the tables, and of those that were entered.
+// The allocators that prove bounds of that kind, of the tables and of those that were entered.
 [[nodiscard]] std::vector<const ir::Allocator*> provers(ir::Bound::Kind kind);
 // What tables and messages call it: the name that the program says in its hello (that of its command, with the files protocol)
 // instead of "exec:COMMAND", numbered where several say the same; all others by their name.

@@ -48,7 +48,7 @@ struct Budget {
     if (const auto lower = limit_at.find(inst.id); lower != limit_at.end()) units.clear_range(lower->second, ir::kMaxUnits);
     return units;
   }
-  // How many there are at each instruction, whatever its limit.
+  // The number of units that are allocatable at every instruction, whatever its limit.
   [[nodiscard]] int units_everywhere(ir::RegFile file) const {
     UnitSet units = allocatable[ir::index(file)];
     if (file == ir::RegFile::R)

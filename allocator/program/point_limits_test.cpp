@@ -22,7 +22,7 @@ std::vector<int> limits(const std::string& blocks, int at_entry) {
   return all;
 }
 
-// What lives across an instruction that changes the limit is below both.
+// A value that lives across an instruction which changes the limit has to stay below both limits.
 TEST(PointLimits, TheLowerHoldsAtTheChangeAndWhereWaysMeet) {
   EXPECT_THAT(limits(R"(  block b0
     #0 %0 = p 0

@@ -177,9 +177,8 @@ class FileWalk {
     return good;
   }
   // A position for a vreg during an interval: its preferred home if that is free. Else one that no preferred home takes soon. Positions
-  // come last that it would have to leave before it ends, those that it would have
-  // to leave soon behind the others. The first of the rest:
-  // the one that it had before; that of a partner of a copy; with banks, one in use before and in no bank of a source that is read
+  // come last that it would have to leave before it ends, those that it would have to leave soon behind the others. The first of the
+  // rest: the one that it had before; that of a partner of a copy; with banks, one in use before and in no bank of a source that is read
   // with it; one that leaves tuples whole.
   [[nodiscard]] int choose(VRegId v, const UnitSet& taken, const Interval& interval) const {
     const Geometry g = shape(v);

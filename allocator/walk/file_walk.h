@@ -2,8 +2,8 @@
 // where that makes room: for a tuple that finds no units side by side, before a clobber, for a value with a fixed register. So a program
 // in which no point is over its budget needs no spills, whatever the shapes of its values.
 //
-//   homes   a vreg that stands in one register for its whole range in an attempt prefers that register; the others go where they are
-//           in nobody's way for long
+//   homes   a vreg that stands in one register for its whole range in an attempt prefers that register; each other vreg
+//           goes where no such home is needed for as long as possible
 //   heads   values stand where the likeliest predecessor leaves them; the other edges get moves. The first walk knows no state at the
 //           ends of loops; a later one takes it from the walk before, so that values that move within a loop stay there. The walk
 //           whose moves are executed least often stays
@@ -48,7 +48,7 @@ struct Walk {
 };
 
 //   frequency   by block
-//   preferred   by vreg of the lowered program: its home where that is free, -1 = none; no two overlap. Empty: nobody has one
+//   preferred   by vreg of the lowered program: its home where that is free, -1 = it has none; no two overlap. Empty: no vreg has one
 //   unit_of     by operand: the first unit of its home; written for operands of the file's vregs in reachable blocks
 // Cost: O(operands + live values at block ends), and for an instruction that needs an arrangement O(live values x units).
 [[nodiscard]] Walk walk(const FileAllocator& allocator, const ir::Cfg& cfg, std::span<const std::int64_t> frequency,

@@ -190,8 +190,8 @@ void judge_file(std::vector<Judged>& all, std::span<const std::string> names) {
   for (std::size_t k = 0; k < all.size(); ++k) all[k].report.results.push_back(std::move(results[k]));
 }
 
-// What --claim and the claim lines of the program after say of one function, which is number `index` in its file. Null where they say
-// nothing.
+// The claims of --claim and of the claim lines of the program after about one function, which is number `index` in its file. Null where
+// there are none.
 std::unique_ptr<ir::Claims> claims_on(const Options& o, const Program& before, const Program& after, std::size_t index,
                                       const ir::Target& target) {
   std::vector<Claim> claims;
