@@ -20,6 +20,14 @@ using ir::PReg;
 using ir::RegFile;
 using ir::Role;
 
+// True where the operand reads some byte of the unit of its register.
+bool reads_unit(const Operand& op, PReg unit) {
+  if (op.role != Role::Use) return false;
+  if (op.part.is_whole()) return true;
+  const int begin = (unit.begin() - op.preg().begin()) * ir::unit_bytes(unit.file);
+  return op.part.offset_bytes() < begin + ir::unit_bytes(unit.file) && begin < op.part.offset_bytes() + op.part.size_bytes();
+}
+
 // The only call of the allocation to a function, which lists all that the ABI has a call destroy, and a unit that is kept across the
 // call: the first instruction behind the call that mentions the unit is an operation of the call's block and reads it. The call lists
 // the unit nowhere.
@@ -65,7 +73,7 @@ std::vector<Kept> kept_across_calls(const DrawnSubject& s, const EditProgram& af
             for (const PReg unit : units_of(op.preg())) {
               if (std::ranges::find(met, unit) != met.end()) continue;
               met.push_back(unit);
-              if (op.role == Role::Use && insts[k].inst.op == ir::Op::Named && !has_guard(insts[k]) && !writes(insts[k], unit) &&
+              if (reads_unit(op, unit) && insts[k].inst.op == ir::Op::Named && !has_guard(insts[k]) && !writes(insts[k], unit) &&
                   !writes(insts[c], unit) && !is_architectural(unit))
                 all.push_back({b, c, callee, unit});
             }

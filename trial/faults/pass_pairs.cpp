@@ -1,6 +1,7 @@
 // Programs over vregs and what a careless pass makes of them. See pairs.h.
 #include <algorithm>
 #include <functional>
+#include <ranges>
 
 #include "ir/check.h"
 #include "oracles/pair/constraints.h"
@@ -126,7 +127,7 @@ std::optional<PairVerdicts> other_alignment_declared(const DrawnSubject& s, Rand
 }
 
 // An operation that reads one register twice, and writes nothing, reads a copy of it once instead. It needs more units, since tuples
-// whose sizes are powers of two leave no gaps.
+// whose sizes are powers of two leave no gaps, but round a reserved register.
 std::optional<PairVerdicts> more_demand(const DrawnSubject& s, Random& random) {
   EditProgram p(s.c.program);
   if (s.c.program.predicate_halves) return std::nullopt;
@@ -136,10 +137,15 @@ std::optional<PairVerdicts> more_demand(const DrawnSubject& s, Random& random) {
             p.header.vregs[op.vreg().index()].width != 96 && !p.header.vregs[op.vreg().index()].fixed.is_valid() &&
             !p.header.vregs[op.vreg().index()].alias.is_valid());
   };
+  const auto has_reserved = [&](ir::RegFile file) {
+    const auto is_reserved = [&](int unit) { return s.target.is_reserved(s.c.program.abi, file, unit); };
+    return std::ranges::any_of(std::views::iota(0, s.target.units[ir::index(file)]), is_reserved);
+  };
   const auto at = pick_operand(
       p,
       [&](const EditProgram& in, const EditInst& i, const Operand& op) {
-        return is_plain_use(in, i, op) && std::ranges::all_of(i.ops, is_even) &&
+        return is_plain_use(in, i, op) && !has_reserved(p.header.vregs[op.vreg().index()].file()) &&
+               std::ranges::all_of(i.ops, is_even) &&
                std::ranges::count_if(i.ops, [&](const Operand& o) { return o.is_vreg() && o.vreg() == op.vreg(); }) > 1;
       },
       random);
