@@ -485,9 +485,14 @@ std::vector<Diagnostic> check(const Function& f, const Target& target, int max_d
   }
   const auto is_full = [&] { return static_cast<int>(faults.size()) >= max_diagnostics; };
   const auto inside = [&](PReg r) { return r.end() <= target.units[index(r.file)]; };
+  const auto is_architectural = [&](RegFile file, int unit) {
+    const PReg one = {file, 1, static_cast<std::uint16_t>(unit)};
+    return std::ranges::any_of(f.vregs, [&](const VReg& v) { return v.is_architectural() && v.fixed.overlaps(one); });
+  };
+  // A reserved register may be an architectural vreg, and then an allocation names it.
   const auto reserved = [&](PReg r) {
     for (int unit = r.begin(); unit < r.end(); ++unit)
-      if (target.is_reserved(f.abi, r.file, unit)) return true;
+      if (target.is_reserved(f.abi, r.file, unit) && !is_architectural(r.file, unit)) return true;
     return false;
   };
   const auto not_offered = [&](PReg r) {
@@ -499,8 +504,7 @@ std::vector<Diagnostic> check(const Function& f, const Target& target, int max_d
     const VReg& reg = f.vregs[v];
     const auto fault = [&](std::string message) { faults.push_back(about(&Diagnostic::vreg, VRegId(v), std::move(message))); };
     if (!target.has(reg.file())) fault(fmt::format("{} has no register file {}", target.name, name(reg.file())));
-    else if (reg.fixed.is_valid() && (!inside(reg.fixed) || (reserved(reg.fixed) && !reg.is_architectural())))
-      fault(not_offered(reg.fixed));
+    else if (reg.fixed.is_valid() && (!inside(reg.fixed) || reserved(reg.fixed))) fault(not_offered(reg.fixed));
   }
   for (const Inst& i : f.insts) {
     const auto ops = f.operands_of(i);

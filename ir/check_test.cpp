@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ir/text/text.h"
@@ -148,6 +149,19 @@ TEST(Check, AgainstATarget) {
   EXPECT_EQ(to_string(m->functions[0], faults[0]), "%0: sm_70 has no register file UR");
   EXPECT_EQ(to_string(m->functions[0], faults[1]), "instruction 0, operand 0: sm_70 does not offer P7");
   EXPECT_EQ(to_string(m->functions[0], faults[2]), "instruction 0, operand 1: sm_70 does not offer R255");
+}
+
+TEST(Check, AnArchitecturalVRegMayHoldAReservedRegister) {
+  const auto faults_of = [](std::string_view vreg) {
+    const auto m =
+        parse(fmt::format("rir 1\nfunc @f kernel target sm_90 threads 32 abi cuda allocated\n  vreg %0 R b32 {}\n  block b0\n"
+                          "    #0 R1 = op R1\n    #1 exit\n",
+                          vreg));
+    EXPECT_TRUE(m.has_value());
+    return m ? check(m->functions[0], *find_target("sm_90")).size() : 0;
+  };
+  EXPECT_EQ(faults_of("fixed R1 architectural"), 0u);
+  EXPECT_EQ(faults_of("fixed R1"), 3u);
 }
 
 // What P1 is hangs on it.
