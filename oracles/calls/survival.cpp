@@ -116,9 +116,7 @@ class Affected {
       const Value leaf = name.step == 1 ? plan_.values.add_leaves(ValueKind::Def, original)
                                         : plan_.values.add_leaves_of_bytes(ValueKind::Def, original, name.size);
       ops.push_back({.role = Role::Def, .is_wordwise = true, .leaf = leaf, .name = name, .loc = at});
-      return;
     }
-    ops.push_back(destroyed(at));
   }
   // A callee-saved register counts at a `ret` also where the caller itself does not write it.
   void owe(ir::PReg unit) {

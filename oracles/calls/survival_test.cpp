@@ -1,6 +1,9 @@
 // Effects at a call, one at a time, on a caller that needs some of what they take.
 #include "oracles/calls/survival.h"
 
+#include <fmt/format.h>
+
+#include "oracles/symbolic/values.h"
 #include "oracles/testing.h"
 
 namespace regduel::oracles::calls {
@@ -69,6 +72,46 @@ func @k device target sm_90 threads 32
 )");
   EXPECT_EQ(reader(p, {unit(ir::RegFile::R, 24)}), 2);
   EXPECT_EQ(reader(p, {unit(ir::RegFile::R, 23)}), -1);
+}
+
+// What it owes counts where a `ret` is reached.
+TEST(Survival, OfACalleeSavedRegisterOnAWayWithoutRet) {
+  const testing::Programs p = testing::side_by_side(R"(
+func @k device target sm_90 threads 32
+  vreg %0 P pred
+  block b0
+    #0 %0 = p             | P0 = p
+    #3 cbra %0 -> b1, b2  | cbra P0 -> b1, b2
+  block b1
+    #1 call "g"           | call "g"
+    #4 exit
+  block b2
+    #5 cbra %0 -> b3, b4  | cbra P0 -> b3, b4
+  block b3
+    #6 bra -> b4
+  block b4
+    #2 ret
+)");
+  EXPECT_EQ(reader(p, {unit(ir::RegFile::R, 24)}), -1);
+}
+
+// What the call took lies below more guards than the analysis looks into.
+TEST(Survival, IsInDoubtBelowTooManyGuards) {
+  std::string text =
+      "func @k kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 P pred\n  block b0\n"
+      "    #0 %0 = a | R24 = a\n    #1 call \"g\" | call \"g\"\n";
+  int id = 2;
+  for (; id < 2 * (Values::kMaxDepth + 20); id += 2)
+    text += fmt::format("    #{} %1 = p | P0 = p\n    #{} @%1 %0 = b | @P0 R0 = b\n    +{} | @P0 R24 = copy R0\n", id, id + 1,
+                        10'000 + id);
+  text += fmt::format("    #{} use %0 | use R24\n    #{} exit\n", id, id + 1);
+  const testing::Programs p = testing::side_by_side(text);
+  const ir::Function before = testing::parse_function(p.before), after = testing::parse_function(p.after);
+  const ir::Target& target = *ir::find_target("sm_90");
+  const Case c(before, after, target, ir::Limits::of(target));
+  const std::vector<Effect> effects = {unit(ir::RegFile::R, 24)};
+  const Survival::Answer answer = Survival(c).under(effects);
+  EXPECT_EQ(answer.doubt, fmt::format("at #{} too many guards lie on top of one another", id));
 }
 
 TEST(Survival, OfBytesOfASharedSlot) {

@@ -28,18 +28,11 @@ class DefinedPredicates {
   static constexpr std::uint32_t kOther = 0xFFFFFFFFu;
 
   void settle() {
-    const auto order = cfg_.reverse_postorder();
-    std::vector<bool> is_due(f_.blocks.size(), true);
     for (bool changes = true; changes;) {
       changes = false;
-      for (const ir::BlockId b : order) {
-        if (!is_due[b.index()]) continue;
-        is_due[b.index()] = false;
+      for (const ir::BlockId b : cfg_.reverse_postorder()) {
         walk(b, false);
-        for (const ir::BlockId to : f_.successors(b)) {
-          if (!flow(b, to)) continue;
-          is_due[to.index()] = changes = true;
-        }
+        for (const ir::BlockId to : f_.successors(b)) changes = flow(b, to) || changes;
       }
     }
   }

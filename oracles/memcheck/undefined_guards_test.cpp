@@ -117,6 +117,30 @@ TEST(UndefinedGuards, StayUndefinedInALoop) {
     #6 exit
 )"),
             Ids{});
+  // A phi whose uses are undefined takes away what an earlier turn put into its def.
+  EXPECT_EQ(undefined_in(R"(
+  block b0
+    #0 %3 = p
+    #1 bra -> b1
+  block b1
+    #5 %1 = phi b0: %2, b1: %2
+    #2 @%1 %0 = a
+    #3 %1 = q
+    #4 cbra %3 -> b1, b2
+  block b2
+    #6 exit
+)"),
+            Ids{2});
+}
+
+TEST(UndefinedGuards, ComeInAscendingOrder) {
+  EXPECT_EQ(undefined_in(R"(
+  block b0
+    #4 @%1 %0 = a
+    #2 @%1 %0 = b
+    #3 exit
+)"),
+            (Ids{2, 4}));
 }
 
 TEST(Memcheck, AGuardThatOnlyCopiesUnderItselfWriteAsksForNothing) {

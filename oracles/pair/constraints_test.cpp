@@ -77,6 +77,17 @@ TEST(Constraints, AnotherVregHasTheSameWidth) {
   EXPECT_THAT(with("%2"), ElementsAre());
 }
 
+TEST(Constraints, AnotherVregHasTheSameClass) {
+  const std::string text =
+      "func @f kernel target sm_90 threads 32\n  vreg %0 UR b32\n  vreg %1 R b32\n  block b0\n"
+      "    #0 %0, %1 = a\n    #1 use %1 !write\n    #2 exit\n";
+  const auto found_in = [&](const std::string& now) {
+    return testing::categories(judge_constraints(
+        testing::parse_function(text), testing::parse_function(testing::edit(text, "use %1", now)), *ir::find_target("sm_90")));
+  };
+  EXPECT_THAT(found_in("use %0"), ::testing::Contains("operand-constraint"));
+}
+
 TEST(Constraints, NoInstructionDemandsMore) {
   EXPECT_THAT(found("use %0, %0, %0", "use %0, %2, %0"), ElementsAre("operand-demand"));
 }

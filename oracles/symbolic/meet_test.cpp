@@ -188,7 +188,7 @@ TEST(MeetTest, GatesOfANewBlockHaveTheirTokensInTheOldOrder) {
   EXPECT_EQ(met, meet(leaves, leaves, Mode::Find, true));
 }
 
-// The same where each choice is made in the upper half, in the bytes of a word, and in what a gate goes by.
+// The same where each choice is made in the upper half, in the bytes of a word, in the bits of a pack, and in what a gate goes by.
 TEST(MeetTest, TheOldOrderHoldsOnEachWayDown) {
   Values v;
   Meet meet(v);
@@ -219,6 +219,16 @@ TEST(MeetTest, TheOldOrderHoldsOnEachWayDown) {
     meet.begin(2, true);
     meet.number_tokens(word, word, Mode::Number);
     expect_order(v.byte(meet(word, word, Mode::Number, true), 0));
+  }
+  {
+    SCOPED_TRACE("in the bits of a pack");
+    std::array<Value, 8> of_pack{};
+    for (std::uint32_t k = 0; k < 8; ++k) of_pack[k] = k == 3 ? by : v.bit(v.byte(leaves, 0), k);
+    const Value pack = v.packed(of_pack);
+    ASSERT_EQ(v[pack].kind, ValueKind::Packed);
+    meet.begin(4, true);
+    meet.number_tokens(pack, pack, Mode::Number);
+    expect_order(v.bit(meet(pack, pack, Mode::Number, false), 3));
   }
   {
     SCOPED_TRACE("in a token");
