@@ -92,6 +92,11 @@ std::string Lines::joined(std::span<const std::string> pieces, int bytes, int wh
   return sum;
 }
 
+int Lines::piece_bytes(const Storage& s) const {
+  const int own = element_bytes(s.root);
+  return own == 0 ? 0 : std::gcd(own, std::gcd<int>(s.size, s.offset));
+}
+
 std::vector<std::string> Lines::read(const Storage& s, int bytes) {
   std::vector<std::string> names;
   const int own = element_bytes(s.root);
@@ -168,9 +173,7 @@ void Lines::move(std::span<const Operand> defs, std::span<const Operand> uses) {
   bool overlap = false;
   for (const auto& side : {defs, uses})
     for (const Operand& op : side) {
-      const Storage s = f_.storage(op);
-      const int own = element_bytes(s.root);
-      if (own != 0) bytes = std::gcd(std::gcd(bytes, own), std::gcd<int>(s.size, s.offset));
+      if (const int piece = piece_bytes(f_.storage(op)); piece != 0) bytes = std::gcd(bytes, piece);
     }
   for (const Operand& d : defs)
     for (const Operand& u : uses) overlap = overlap || f_.root(d.vreg()) == f_.root(u.vreg());

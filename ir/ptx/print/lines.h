@@ -28,6 +28,9 @@ class Lines {
   [[nodiscard]] std::string predicate(const Operand& op) const;  // with "!" where it is negated
   [[nodiscard]] int element_bytes(VRegId root) const { return element_bytes_[root.index()]; }
 
+  // Of the largest equal pieces of which these bytes and the elements of their vreg are made; 0 = a predicate.
+  [[nodiscard]] int piece_bytes(const Storage& s) const;
+
   // The registers that hold these bytes, as many bytes each.
   [[nodiscard]] std::vector<std::string> read(const Storage& s, int bytes);
   void write(const Storage& s, const std::vector<std::string>& names, int bytes);

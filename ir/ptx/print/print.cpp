@@ -157,8 +157,7 @@ class FunctionPrinter {
     lines_.add_bare(label(b) + ":");
     for (const Inst& phi : f_.phis_of(b)) {
       const Storage s = f_.storage(f_.operands_of(phi)[0]);
-      const int bytes = lines_.element_bytes(s.root);
-      lines_.write(s, phi_names(phi), bytes);
+      lines_.write(s, phi_names(phi), lines_.piece_bytes(s));
     }
     for (const Inst& i : f_.insts_of(b)) {
       if (i.is_phi()) continue;
@@ -189,13 +188,13 @@ class FunctionPrinter {
     auto& names = phis_[phi.id.value];
     if (!names.empty()) return names;
     const Storage s = f_.storage(f_.operands_of(phi)[0]);
-    const int bytes = lines_.element_bytes(s.root);
+    const int bytes = lines_.piece_bytes(s);
     for (int at = 0; at < s.size; at += std::max(bytes, 1)) names.push_back(lines_.temp(bytes));
     return names;
   }
   void hand_over(const Inst& phi, BlockId from) {
     const Operand& op = f_.operands_of(phi)[f_.phi_use_from(phi, from)];
-    const int bytes = lines_.element_bytes(f_.storage(f_.operands_of(phi)[0]).root);
+    const int bytes = lines_.piece_bytes(f_.storage(f_.operands_of(phi)[0]));
     const auto to = phi_names(phi);
     const auto values = lines_.read(f_.storage(op), bytes);
     for (std::size_t k = 0; k < to.size(); ++k)

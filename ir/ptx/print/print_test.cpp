@@ -251,6 +251,29 @@ func @f kernel target sm_90 threads 32
   EXPECT_EQ(count, 3u) << text;
 }
 
+TEST(PtxOut, APhiOfAPartIsThatPart) {
+  const auto m = parse(R"(rir 1
+func @f kernel target sm_90 threads 32
+  vreg %0 R b64
+  vreg %1 R b16 alias %0.h1
+  vreg %2 R b16
+  vreg %3 P pred
+  block b0
+    #0 %0, %2, %3 = op
+    #1 bra -> b1
+  block b1
+    #2 %1 = phi b0: %2, b1: %1
+    #3 cbra %3 -> b1, b2
+  block b2
+    #4 op %0
+    #5 exit
+)");
+  ASSERT_TRUE(m.has_value());
+  const std::string text = print_ptx({{{&m->functions[0], nullptr, PtxStyle::StandIns}}});
+  EXPECT_THAT(text, AllOf(HasSubstr("\tmov.b16 %t2_0, %v2;\n"), HasSubstr("%v0")));
+  EXPECT_EQ(testing::read(text, AbiName::Cuda).functions.size(), 1u);
+}
+
 TEST(PtxOut, NumbersByType) {
   EXPECT_EQ(number_text(-5, {TypeKind::S, 32}), "-5");
   EXPECT_EQ(number_text(0x3F800000, {TypeKind::F, 32}), "0f3F800000");
