@@ -58,6 +58,12 @@ class Broken : public ir::Allocator {
     if ((how_ == How::ReadsTheWrongRegister || how_ == How::AbortsWhenSmall) && result) read_the_wrong_register(result->program);
     return result;
   }
+  // Prints the program as it allocates it, and so comes upon the same.
+  std::vector<ir::OwnFile> own_files(const ir::Function&, const ir::Target&, const ir::AllocOptions&, const std::string&,
+                                     const std::string&) const override {
+    if (how_ == How::Aborts) ::raise(SIGABRT);
+    return {};
+  }
 
   static constexpr std::size_t kSmall = 25;
 

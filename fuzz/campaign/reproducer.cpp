@@ -97,7 +97,9 @@ std::string write_reproducer(const std::string& directory, const Failure& failur
       path, fmt::format("// {}: {}\n// regduel duel {}{} {}\n{}", failure.signature, message, asked,
                         replay_arguments(input, players_of(failure)), duel::shell_word(path), duel::print_functions(input)));
   if (!written) throw BadInput(fmt::format("error: {}", written.error()));
-  if (const ir::Allocator* known = duel::find_allocator(failure.allocator)) {
+  // To print the program may be what ended the process.
+  const ir::Allocator* const known = ends_the_process(failure) ? nullptr : duel::find_allocator(failure.allocator);
+  if (known != nullptr) {
     ir::AllocOptions options;
     options.limits = input.limits;
     options.knobs = duel::known_to(*known, input.knobs);
