@@ -49,7 +49,7 @@ class Sources final : public symbolic::Observer {
   Sources(Plan& plan, SharedValues& shared, std::span<const std::uint32_t> sources)
       : plan_(plan), shared_(shared), sources_(sources) {}
 
-  void at_head(std::uint32_t, symbolic::State&) override {}
+  void at_head(std::uint32_t block, symbolic::State&) override { shared_.move_to(block); }
   void before_step(std::uint32_t step, symbolic::State& state) override {
     const Step& s = plan_.steps[step];
     if (s.kind == symbolic::StepKind::Rename || !std::ranges::binary_search(sources_, s.inst)) return;
