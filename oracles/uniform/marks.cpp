@@ -30,8 +30,7 @@ void Marks::list_local() {
 void Marks::solve(std::span<const char> varies, Sets& made) {
   const std::size_t num_blocks = plan_.blocks.size(), size = num_words();
   Sets marked(num_blocks, size), before(num_blocks, size), later(num_blocks, size);
-  for (const auto& [v, block] : at_blocks_)
-    marked.add(block, of_[v] - kLocal - 1);
+  for (const auto& [v, block] : at_blocks_) marked.add(block, of_[v] - kLocal - 1);
   before.fill(), later.fill();
   std::ranges::fill(before[plan_.order.front()], 0);  // there is one more way into the function
   const auto edges_of = [&](std::uint32_t b) {

@@ -128,8 +128,7 @@ class SharedValues::Edges final : public symbolic::Observer {
 };
 
 SharedValues::SharedValues(const Case& c, Plan& plan, symbolic::FixedPoint& analysis, const std::vector<char>& declared)
-    : case_(c), plan_(plan), analysis_(analysis), values_(plan.values), is_declared_(plan.num_names(), 0),
-      marks_(plan) {
+    : case_(c), plan_(plan), analysis_(analysis), values_(plan.values), is_declared_(plan.num_names(), 0), marks_(plan) {
   for (std::size_t v = 0; v < declared.size(); ++v) {
     if (declared[v] == 0 || c.before.vregs[v].alias.is_valid()) continue;
     const Place p = plan.names.of_operand(ir::Operand::of_vreg(ir::Role::Use, ir::VRegId(v)));

@@ -57,10 +57,10 @@ class SharedValues {
   symbolic::Plan& plan_;
   symbolic::FixedPoint& analysis_;
   Values& values_;
-  std::vector<char> is_declared_;       // by name
+  std::vector<char> is_declared_;        // by name
   std::vector<std::uint32_t> block_of_;  // by instruction of the program before: where the program after has it
-  Marks marks_;                         // of what declared names hold
-  std::vector<std::uint32_t> assumed_;  // by value: how many names hold it at heads of blocks and may be shared
+  Marks marks_;                          // of what declared names hold
+  std::vector<std::uint32_t> assumed_;   // by value: how many names hold it at heads of blocks and may be shared
   struct Answer {
     std::uint32_t round = 0;
     bool is_yes = false;
