@@ -97,6 +97,7 @@ class Finder final : public symbolic::Observer {
   Finder(Plan& plan, SharedValues& shared) : plan_(plan), values_(plan.values), shared_(shared), write_(plan), found(plan) {}
 
   void at_head(std::uint32_t block, State& state) override {
+    shared_.move_to(block);
     for (const std::uint32_t l : plan_.live_locations[block])
       if (is_uniform_location(plan_, l)) look_at(l, kAllBytes, state, nullptr, found.at_heads[block]);
   }
@@ -127,7 +128,7 @@ class Finder final : public symbolic::Observer {
     Damage d = {.byte = i, .location = l};
     // The last write holds for all threads: the names that it defines come before others that the old content satisfies.
     Names names = write == nullptr ? Names::None : find_names(held, state, names_by_, d);
-    if (names == Names::None && write != nullptr && write->has_guard() && shared_.is_shared(write->where_done(held))) {
+    if (names == Names::None && write != nullptr && write->has_guard() && shared_.is_shared(write->only_where_done(held))) {
       if (write->only_where_done(held) == held) return;
       d.kind = Damage::Kind::OtherSide;
     } else {

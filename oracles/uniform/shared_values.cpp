@@ -1,5 +1,6 @@
 // Values of declared names are marked first. What other names hold at heads of blocks is assumed to be shared, then taken back where
-// an edge or a branch speaks against it, until nothing changes: the greatest solution. See shared_values.h.
+// an edge or a branch speaks against it, until nothing changes: the greatest solution. See shared_values.h. Marks at blocks ask
+// which branches vary, so that these are looked for with the marks everywhere.
 
 #include "oracles/uniform/shared_values.h"
 
@@ -23,7 +24,10 @@ class SharedValues::Marker final : public symbolic::Observer {
  public:
   explicit Marker(SharedValues& shared) : shared_(shared), plan_(shared.plan_) {}
 
-  void at_head(std::uint32_t block, State& state) override { mark_live(block, state); }
+  void at_head(std::uint32_t block, State& state) override {
+    block_ = block;
+    mark_live(block, state);
+  }
   void before_step(std::uint32_t, State&) override {}
   void after_step(std::uint32_t step, State& state) override {
     const Step& s = plan_.steps[step];
@@ -31,24 +35,42 @@ class SharedValues::Marker final : public symbolic::Observer {
     for (const StepOperand& op : plan_.operands_of(s)) {
       if ((op.role != ir::Role::Def && op.role != ir::Role::DefUse) || op.name.size == 0) continue;
       for (std::uint32_t k = 0; k < op.name.cells(); ++k) {
-        mark_name(op.name.cell + k, state);
-        if (op.leaf != kBottom && shared_.is_declared_[op.name.cell + k] != 0)
-          shared_.mark(op.leaf + k, plan_.bytes_of_name[op.name.cell + k]);
+        const std::uint32_t n = op.name.cell + k;
+        if (shared_.is_declared_[n] == 0) continue;
+        if (op.leaf != kBottom) shared_.mark(op.leaf + k, plan_.bytes_of_name[n], kEverywhere);
+        mark_name(n, state);
+        if (s.guard != symbolic::kNoIndex) mark_sides(state.names[n], plan_.bytes_of_name[n]);
       }
     }
   }
-  void on_edge(std::uint32_t edge, State& state) override { mark_live(plan_.edges[edge].to, state); }
+  // A copy for the phi stands where the edge is the only one, at its end or at its beginning.
+  void on_edge(std::uint32_t edge, State& state) override {
+    const symbolic::FlowEdge& e = plan_.edges[edge];
+    const symbolic::Range out = plan_.edges_of[e.from];
+    block_ = out.end - out.begin > 1 && plan_.num_preds[e.to] == 1 ? e.to : e.from;
+    mark_live(e.to, state);
+  }
 
  private:
   void mark_live(std::uint32_t block, const State& state) {
     for (const std::uint32_t n : plan_.live_names[block]) mark_name(n, state);
   }
   void mark_name(std::uint32_t n, const State& state) {
-    if (shared_.is_declared_[n] != 0) shared_.mark(state.names[n], plan_.bytes_of_name[n]);
+    if (shared_.is_declared_[n] != 0) shared_.mark(state.names[n], plan_.bytes_of_name[n], block_);
+  }
+  // What threads find alike, they find alike under each outcome of a guard.
+  void mark_sides(Value v, std::uint8_t counted) {
+    Values& values = plan_.values;
+    for (const Value b : shared_.bytes_of(v, counted))
+      for (const Value token : shared_.tokens_in(b)) {
+        shared_.mark_byte(values.gate(token, values.where(b, token, true), kBottom), block_);
+        shared_.mark_byte(values.gate(token, kBottom, values.where(b, token, false)), block_);
+      }
   }
 
   SharedValues& shared_;
   Plan& plan_;
+  std::uint32_t block_ = 0;
 };
 
 // What each name holds on each edge, and which branches go by a condition that may vary.
@@ -56,12 +78,16 @@ class SharedValues::Edges final : public symbolic::Observer {
  public:
   struct Incoming {
     std::uint32_t block = 0, at = 0;  // position among the live names of the block
+    std::uint32_t from = 0;
     Value value = kTop;
   };
 
   explicit Edges(SharedValues& shared) : shared_(shared), plan_(shared.plan_), varies_(plan_.blocks.size(), 0) {}
 
-  void at_head(std::uint32_t block, State&) override { block_ = block; }
+  void at_head(std::uint32_t block, State&) override {
+    block_ = block;
+    shared_.move_to(block);
+  }
   void before_step(std::uint32_t step, State& state) override {
     if (step + 1 != plan_.blocks[block_].end) return;
     for (const StepOperand& op : plan_.operands_of(plan_.steps[step])) {
@@ -78,7 +104,7 @@ class SharedValues::Edges final : public symbolic::Observer {
   void on_edge(std::uint32_t edge, State& state) override {
     const std::uint32_t to = plan_.edges[edge].to;
     const auto names = plan_.live_names[to];
-    for (std::uint32_t k = 0; k < names.size(); ++k) incoming.push_back({to, k, state.names[names[k]]});
+    for (std::uint32_t k = 0; k < names.size(); ++k) incoming.push_back({to, k, plan_.edges[edge].from, state.names[names[k]]});
   }
   // By block: two ways from a branch that varies meet there.
   [[nodiscard]] std::vector<char> meeting_points() const {
@@ -90,6 +116,8 @@ class SharedValues::Edges final : public symbolic::Observer {
     return meets;
   }
 
+  [[nodiscard]] std::span<const char> varies() const { return varies_; }
+
   std::vector<Incoming> incoming;
 
  private:
@@ -100,14 +128,28 @@ class SharedValues::Edges final : public symbolic::Observer {
 };
 
 SharedValues::SharedValues(const Case& c, Plan& plan, symbolic::FixedPoint& analysis, const std::vector<char>& declared)
-    : case_(c), plan_(plan), analysis_(analysis), values_(plan.values), is_declared_(plan.num_names(), 0) {
+    : case_(c), plan_(plan), analysis_(analysis), values_(plan.values), is_declared_(plan.num_names(), 0), marks_(plan) {
   for (std::size_t v = 0; v < declared.size(); ++v) {
     if (declared[v] == 0 || c.before.vregs[v].alias.is_valid()) continue;
     const Place p = plan.names.of_operand(ir::Operand::of_vreg(ir::Role::Use, ir::VRegId(v)));
     std::fill_n(is_declared_.begin() + p.cell, p.cells(), char{1});
   }
+  std::vector<std::uint32_t> block_of(c.before.insts.size(), symbolic::kNoIndex);
+  for (const std::uint32_t b : plan.order)
+    for (const Step& s : plan.steps_of(b))
+      if (s.original != symbolic::kNoIndex) block_of[s.original] = b;
+  block_of_ = std::move(block_of);
   Marker marker(*this);
   for (const std::uint32_t b : plan.order) analysis.walk(b, nullptr, &marker);
+  marks_.drop_local([&](Value v) { return is_shared(v); });
+  ++round_;
+  if (!marks_.has_local()) return;
+  add_heads();
+  Edges edges(*this);
+  for (const std::uint32_t b : plan.order) analysis.walk(b, nullptr, &edges);
+  marks_.settle(edges.varies(), [&](Value v) { return blocks_that_make(v); });
+  assumed_.clear();
+  ++round_;
 }
 
 std::array<Value, 4> SharedValues::bytes_of(Value v, std::uint8_t counted) {
@@ -118,24 +160,36 @@ std::array<Value, 4> SharedValues::bytes_of(Value v, std::uint8_t counted) {
   return bytes;
 }
 
-void SharedValues::mark(Value v, std::uint8_t counted) {
-  for (const Value b : bytes_of(v, counted)) {
-    if (b == kTop || b == kBottom) continue;
-    if (is_marked_.size() <= b) is_marked_.resize(values_.size(), 0);
-    is_marked_[b] = 1;
+void SharedValues::mark(Value v, std::uint8_t counted, std::uint32_t block) {
+  for (const Value b : bytes_of(v, counted)) mark_byte(b, block);
+}
+
+// What is made in the block is found nowhere without it, so that its mark may hold everywhere.
+void SharedValues::mark_byte(Value b, std::uint32_t block) {
+  if (b == kTop || b == kBottom || marks_.is_everywhere(b)) return;
+  bool is_everywhere = block == kEverywhere;
+  if (!is_everywhere) {
+    const std::vector<std::uint32_t> blocks = blocks_that_make(b);
+    is_everywhere = std::ranges::find(blocks, block) != blocks.end();
   }
+  if (is_everywhere) marks_.add(b);
+  else marks_.add_at(b, block);
+}
+
+void SharedValues::move_to(std::uint32_t block) {
+  if (marks_.move_to(block)) ++round_;
 }
 
 bool SharedValues::is_shared(Value v) {
-  if (v < answers_.size() && answers_[v] != kUnknown) return answers_[v] == kYes;
+  if (v < answers_.size() && answers_[v].round == round_) return answers_[v].is_yes;
   const bool answer = decide(v);
-  if (answers_.size() <= v) answers_.resize(values_.size(), kUnknown);
-  answers_[v] = answer ? kYes : kNo;
+  if (answers_.size() <= v) answers_.resize(values_.size());
+  answers_[v] = {round_, answer};
   return answer;
 }
 
 bool SharedValues::is_shared_leaf(Value v) const {
-  if (v < is_marked_.size() && is_marked_[v] != 0) return true;
+  if (marks_.has(v)) return true;
   if (v < assumed_.size() && assumed_[v] > 0) return true;
   const Values::Node& n = values_[v];
   switch (n.kind) {
@@ -166,19 +220,41 @@ bool SharedValues::decide(Value v) {
   return !parts.empty() && std::ranges::all_of(parts, [&](Value part) { return is_shared(part); });
 }
 
-bool SharedValues::has_number_of_block(Value v, std::uint32_t block) const {
+std::vector<Value> SharedValues::parts_of(Value v) const {
   std::vector<Value> parts = {v};
   const auto add = [&](Value part) {
     if (std::ranges::find(parts, part) == parts.end() && parts.size() < kMostParts) parts.push_back(part);
   };
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const Values::Node& n = values_[parts[k]];
-    if (n.kind == ValueKind::Merged && n.a == block) return true;
     if (n.kind == ValueKind::Byte || n.kind == ValueKind::Bit || n.kind == ValueKind::Seen) add(n.a);
     if (n.kind == ValueKind::Gate) add(n.a), add(n.b), add(n.c);
     for (const Value part : values_.children(n)) add(part);
   }
-  return false;
+  return parts;
+}
+
+bool SharedValues::has_number_of_block(Value v, std::uint32_t block) const {
+  const auto is_of_block = [&](Value part) { return values_[part].kind == ValueKind::Merged && values_[part].a == block; };
+  return std::ranges::any_of(parts_of(v), is_of_block);
+}
+
+std::vector<std::uint32_t> SharedValues::blocks_that_make(Value v) const {
+  std::vector<std::uint32_t> blocks;
+  for (const Value part : parts_of(v)) {
+    const Values::Node& n = values_[part];
+    if (n.kind == ValueKind::Merged) blocks.push_back(n.a);
+    if (n.kind == ValueKind::Def && block_of_[n.a] != symbolic::kNoIndex) blocks.push_back(block_of_[n.a]);
+  }
+  return blocks;
+}
+
+std::vector<Value> SharedValues::tokens_in(Value v) const {
+  std::vector<Value> tokens;
+  for (const Value part : parts_of(v))
+    if (const Value token = values_.token_of(part); token != kBottom && std::ranges::find(tokens, token) == tokens.end())
+      tokens.push_back(token);
+  return tokens;
 }
 
 std::vector<SharedValues::Head> SharedValues::heads_of(const Edges& edges) {
@@ -186,7 +262,7 @@ std::vector<SharedValues::Head> SharedValues::heads_of(const Edges& edges) {
   std::vector<Head> heads;
   const auto& in = edges.incoming;
   for (std::size_t k = 0; k < in.size();) {
-    const auto [block, at, value] = in[k];
+    const std::uint32_t block = in[k].block, at = in[k].at;
     Head head;
     head.begin = k;
     while (k < in.size() && in[k].block == block && in[k].at == at) ++k;
@@ -243,12 +319,13 @@ void SharedValues::add_heads() {
   for (const Head& head : heads) count(head, 1);
   for (bool shrank = true; shrank;) {
     shrank = false;
-    answers_.clear();
+    ++round_;
     std::erase_if(heads, [&](const Head& head) {
       bool holds = !head.meets || sole[head.value] != head.value;
       for (std::size_t k = head.begin; holds && k < head.end; ++k) {
         const Value v = edges.incoming[k].value;
         if (v == head.value || values_.asks_for_nothing(v)) continue;
+        move_to(edges.incoming[k].from);
         for (const Value b : bytes_of(v, head.counted)) holds = holds && is_shared(b);
       }
       if (holds) return false;

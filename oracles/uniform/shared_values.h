@@ -8,6 +8,7 @@
 
 #include "oracles/judge.h"
 #include "oracles/symbolic/fixed_point.h"
+#include "oracles/uniform/marks.h"
 
 namespace regduel::oracles::uniform {
 
@@ -16,6 +17,8 @@ class SharedValues {
   // The values that declared names hold. Walks over all blocks. Requires: `analysis` is settled, and the arguments outlive this.
   SharedValues(const Case& c, symbolic::Plan& plan, symbolic::FixedPoint& analysis, const std::vector<char>& declared);
 
+  // Where is_shared() looks.
+  void move_to(std::uint32_t block);
   // Of a byte, a predicate, or a bit of a pack.
   [[nodiscard]] bool is_shared(Value v);
   // Adds those that other names hold at heads of blocks: the last equation, which is rarely asked for. Walks over all blocks.
@@ -25,11 +28,17 @@ class SharedValues {
   class Marker;
   class Edges;
 
-  void mark(Value v, std::uint8_t counted);
+  static constexpr std::uint32_t kEverywhere = ~0U;  // instead of a block
+  void mark(Value v, std::uint8_t counted, std::uint32_t block);
+  void mark_byte(Value b, std::uint32_t block);
   [[nodiscard]] bool is_shared_leaf(Value v) const;
   [[nodiscard]] bool decide(Value v);
   // True if the join of the block gave a number that is in the value.
   [[nodiscard]] bool has_number_of_block(Value v, std::uint32_t block) const;
+  [[nodiscard]] std::vector<std::uint32_t> blocks_that_make(Value v) const;
+  [[nodiscard]] std::vector<Value> tokens_in(Value v) const;
+  // The value, and what it is made of.
+  [[nodiscard]] std::vector<Value> parts_of(Value v) const;
   static constexpr std::size_t kMostParts = 64;  // of a value, that are looked at
   // A name at the head of a block, for which the block gave numbers.
   struct Head {
@@ -48,11 +57,16 @@ class SharedValues {
   symbolic::Plan& plan_;
   symbolic::FixedPoint& analysis_;
   Values& values_;
-  std::vector<char> is_declared_;       // by name
-  std::vector<char> is_marked_;         // by value: a declared name holds it
-  std::vector<std::uint32_t> assumed_;  // by value: how many names hold it at heads of blocks and may be shared
-  enum : char { kUnknown, kNo, kYes };
-  std::vector<char> answers_;  // by value
+  std::vector<char> is_declared_;        // by name
+  std::vector<std::uint32_t> block_of_;  // by instruction of the program before: where the program after has it
+  Marks marks_;                          // of what declared names hold
+  std::vector<std::uint32_t> assumed_;   // by value: how many names hold it at heads of blocks and may be shared
+  struct Answer {
+    std::uint32_t round = 0;
+    bool is_yes = false;
+  };
+  std::vector<Answer> answers_;  // by value; those of this round count
+  std::uint32_t round_ = 1;
 };
 
 }  // namespace regduel::oracles::uniform

@@ -53,6 +53,106 @@ TEST(SharedValues, WhatAPhiMovesToAUniformVregIsShared) {
   expect_wrong(edit(read, "%9 = phi", "%2 = phi"));
 }
 
+// What one way of a branch says about %0.
+const std::string kCopiedOnOneWay = R"(
+    #0 %0 = a            | R0 = a
+    #1 %7 = p            | P0 = p
+    #2 cbra %7 -> b1, b2 | cbra P0 -> b1, b2
+  block b1
+    #3 %4 = copy %0      | UR0 = copy R0
+    #4 use %4 !write     | use UR0 !write
+    #5 bra -> b3
+  block b2
+    #6 bra -> b3
+  block b3
+    #7 use %0 !write     | use R0 !write
+    #8 exit
+)";
+std::string moved_through(std::string body, const std::string& before, const std::string& reg) {
+  const std::string moves =
+      fmt::format("    +10                  | {0} = copy R0\n    +11                  | R0 = copy {0}\n", reg);
+  return edit(std::move(body), before, moves + before);
+}
+
+TEST(SharedValues, WhatOneWayCopiesIsSharedThere) {
+  expect_right(kCopiedOnOneWay);
+  expect_right(moved_through(kCopiedOnOneWay, "    #3 %4", "UR3"));
+  expect_right(moved_through(kCopiedOnOneWay, "    #5 bra", "UR3"));
+  expect_wrong(moved_through(kCopiedOnOneWay, "    #6 bra", "UR3"));
+  expect_wrong(moved_through(kCopiedOnOneWay, "    #7 use", "UR3"));
+  expect_wrong(moved_through(kCopiedOnOneWay, "    #1 %7", "UR3"));
+  // A copy that all threads execute, before or behind.
+  const std::string before = edit(kCopiedOnOneWay, "    #2 cbra", "    #9 %5 = copy %0      | UR1 = copy R0\n    #2 cbra");
+  expect_right(moved_through(before, "    #6 bra", "UR3"));
+  const std::string behind = edit(kCopiedOnOneWay, "    #8 exit", "    #9 %5 = copy %0      | UR1 = copy R0\n    #8 exit");
+  expect_right(moved_through(behind, "    #6 bra", "UR3"));
+}
+
+TEST(SharedValues, WhatOneEdgeGivesToAUniformVregIsSharedOnIt) {
+  const std::string body = R"(
+    #0 %0 = a            | R0 = a
+    #1 %7 = p            | P0 = p
+    #2 cbra %7 -> b1, b2 | cbra P0 -> b1, b2
+  block b1
+    #3 %1 = b            | R1 = b
+    +20                  | R5 = copy R1
+    #5 bra -> b3
+  block b2
+    +21                  | R5 = copy R0
+    #6 bra -> b3
+  block b3
+    #7 %9 = phi b1: %1, b2: %0 | phi !deleted
+    #8 use %9, %0 !write | use R5, R0 !write
+    #9 exit
+)";
+  expect_right(body);
+  expect_right(moved_through(body, "    #6 bra", "UR3"));
+  expect_wrong(moved_through(body, "    #5 bra", "UR3"));
+}
+
+TEST(SharedValues, WhatPiecesOneWayTakesIsSharedThere) {
+  const std::string body = R"(
+  vreg %0 R b64
+  vreg %1..%2 UR b32
+  vreg %3 P pred
+  block b0
+    #0 %0 = a              | R0:R1 = a
+    #1 %3 = p              | P0 = p
+    #2 cbra %3 -> b1, b2   | cbra P0 -> b1, b2
+  block b1
+    #3 %1, %2 = unpack %0  | UR0, UR1 = unpack R0:R1
+    #4 use %1, %2 !write   | use UR0, UR1 !write
+    #5 exit
+  block b2
+    #6 use %0 !write       | use R0:R1 !write
+    #7 exit
+)";
+  expect_pass(uniform_judge(), testing::Pair(testing::side_by_side(moved_through(body, "    #3 %1", "UR3"))));
+  expect_category(uniform_judge(), testing::Pair(testing::side_by_side(moved_through(body, "    #6 use", "UR3"))),
+                  testing::kShared);
+}
+
+// %4 is %0 where %7 is true.
+TEST(SharedValues, WhatIsCopiedUnderAGuardIsSharedUnderIt) {
+  const std::string body = R"(
+    #0 %0 = a            | R0 = a
+    #1 %4 = b            | UR0 = b
+    #2 %7 = p            | P0 = p
+    #3 @%7 %4 = copy %0  | @P0 UR0 = copy R0
+    +10                  | @P0 UR3 = copy R0
+    +11                  | @P0 R1 = copy UR3
+    #4 @%7 use %0 !write | @P0 use R1 !write
+    #5 use %4 !write     | use UR0 !write
+    #6 exit
+)";
+  expect_right(body);
+  expect_right(edit(body, "    +10", "    +9                   | UR3 = copy UR0\n    +10"));
+  expect_right(edit(body, "    +10", "    +9                   | UR3 = copy R0\n    +10"));
+  expect_wrong(
+      edit(edit(edit(body, "@P0 UR3", "@!P0 UR3"), "@P0 R1", "@!P0 R1"), "@%7 use %0 !write | @P0", "@!%7 use %0 !write | @!P0"));
+  expect_wrong(edit(edit(edit(body, "@P0 UR3", "UR3"), "@P0 R1", "R1"), "@%7 use %0 !write | @P0", "use %0 !write | "));
+}
+
 // Two values that all threads share, chosen by a branch that all threads take the same way.
 const std::string kChosen = R"(
     #0 %4, %5, %1, %8 = a    | UR0, UR1, R1, UP0 = a

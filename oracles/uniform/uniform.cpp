@@ -49,7 +49,7 @@ class Sources final : public symbolic::Observer {
   Sources(Plan& plan, SharedValues& shared, std::span<const std::uint32_t> sources)
       : plan_(plan), shared_(shared), sources_(sources) {}
 
-  void at_head(std::uint32_t, symbolic::State&) override {}
+  void at_head(std::uint32_t block, symbolic::State&) override { shared_.move_to(block); }
   void before_step(std::uint32_t step, symbolic::State& state) override {
     const Step& s = plan_.steps[step];
     if (s.kind == symbolic::StepKind::Rename || !std::ranges::binary_search(sources_, s.inst)) return;
@@ -94,6 +94,29 @@ bool read_shared(Plan& plan, FixedPoint& sound, SharedValues& shared, std::span<
   return seen.num_seen == sources.size();
 }
 
+// The operands that all of `analyses`, without the damage, reject.
+class WrongAnyway {
+ public:
+  WrongAnyway(const Plan& plan, std::vector<FixedPoint*> analyses) : plan_(plan), analyses_(std::move(analyses)) {}
+
+  [[nodiscard]] bool has(const ViolationPlace& place) {
+    if (by_analysis_.empty()) look();
+    return std::ranges::all_of(by_analysis_, [&](const Failures& wrong) { return wrong.found.contains(place); });
+  }
+
+ private:
+  void look() {
+    for (FixedPoint* analysis : analyses_) {
+      by_analysis_.emplace_back(plan_);
+      for (const std::uint32_t b : plan_.order) analysis->walk(b, &by_analysis_.back());
+    }
+  }
+
+  const Plan& plan_;
+  std::vector<FixedPoint*> analyses_;
+  std::vector<Failures> by_analysis_;
+};
+
 // The failures with the damage that are none without, of all choices of names; nullopt where the states do not settle.
 struct Outcome {
   std::map<ViolationPlace, Violation> failures;
@@ -101,8 +124,9 @@ struct Outcome {
 };
 //   sound     settled, with so many tokens
 //   sources   of escapes; empty = not looked for
+//   wrong     does not count
 std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<char>& declared,
-                                  std::span<const std::uint32_t> sources, FixedPoint& sound, int most_tokens) {
+                                  std::span<const std::uint32_t> sources, FixedPoint& sound, int most_tokens, WrongAnyway wrong) {
   SharedValues shared(c, plan, sound, declared);
   const auto none_escapes = [&] { return !sources.empty() && read_shared(plan, sound, shared, sources); };
   if (none_escapes()) return Outcome{};
@@ -112,7 +136,6 @@ std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<c
   if (none_escapes()) return Outcome{};
   damages = find_damages(plan, sound, shared);
   if (damages.empty()) return Outcome{};
-  std::optional<Failures> without;
   Outcome outcome;
   bool has_others = true;
   for (int choices = 1; has_others; ++choices) {
@@ -122,11 +145,7 @@ std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<c
     if (!spoilt.state().has_violation()) return Outcome{};
     Failures with(plan);
     for (const std::uint32_t b : plan.order) spoilt.walk(b, &with);
-    if (!without) {
-      without.emplace(plan);
-      for (const std::uint32_t b : plan.order) sound.walk(b, &*without);
-    }
-    std::erase_if(with.found, [&](const auto& f) { return without->found.contains(f.first); });
+    std::erase_if(with.found, [&](const auto& f) { return wrong.has(f.first); });
     if (with.found.empty()) return Outcome{};
     std::vector<std::uint32_t> wanted;
     for (const auto& [place, violation] : with.found) wanted.push_back(violation.name);
@@ -161,14 +180,21 @@ JudgeResult judge_uniform(const Case& c, bool takes_ways_out) {
     return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
   };
   if (!is_settled) return not_settled();
-  std::optional<Outcome> outcome = judge_with(c, plan, declared, sources, quick, 0);
+  std::optional<Outcome> outcome = judge_with(c, plan, declared, sources, quick, 0, {plan, {&quick}});
   if (!outcome) return not_settled();
+  const bool has_guards = symbolic::has_guards(plan);
+  // What the quick analysis rejects without the damage may be right without it and wrong with it; symbolic reports what both reject.
+  if (has_guards && quick.state().has_violation()) {
+    Failures without(plan);
+    for (const std::uint32_t b : plan.order) quick.walk(b, &without);
+    outcome->failures.merge(without.found);
+  }
   if (outcome->failures.empty()) return out.finish();
-  if (symbolic::has_guards(plan)) {
+  if (has_guards) {
     const int most_tokens = symbolic::most_tokens_of(plan);
     FixedPoint sound(plan, most_tokens);
     if (!sound.settle()) return not_settled();
-    auto slower = judge_with(c, plan, declared, sources, sound, most_tokens);
+    auto slower = judge_with(c, plan, declared, sources, sound, most_tokens, {plan, {&quick, &sound}});
     if (!slower) return not_settled();
     std::erase_if(slower->failures, [&](const auto& f) { return !outcome->failures.contains(f.first); });
     outcome = std::move(slower);

@@ -8,8 +8,11 @@
 //
 //   declared(n)   n is a byte of a root vreg of a uniform file or marked `uniform`
 //   shared(x)     of a value x, a byte or a bit of a pack (numbers of values.h):
-//                   some n with declared(n) holds x at some point (what the program puts there is taken to be the same in all
-//                     threads), x is the result of a `const`, undefined, or what a uniform register held at entry
+//                   some n with declared(n) holds x at some point through which each path here goes, or goes on (what the program puts
+//                     there is taken to be the same in all threads; marks.h), x is the result of a `const`, undefined, or what a
+//                     uniform register held at entry
+//                   x = Gate(t, y, z), where y is all that some n with declared(n) holds if t is true, at such a point, and z is
+//                     undefined; or the other way round
 //                   x = Gate(t, y, z) and shared(t), shared(y), shared(z); or one of y, z is undefined and the other is shared
 //                   x is what some name n holds at the head of a block, so that on each edge into it shared(n) or n is undefined
 //                     there; and all these are one value, or no branch by a condition that is not shared has two ways to the block
@@ -32,8 +35,11 @@
 //   * a value of an earlier lap of a loop that threads leave at different times
 //   * behind a join, a value that satisfies as a whole a shared name that one way leaves undefined, where a name that varies on that way
 //     holds it as well
-//   * what one way of a branch writes over, where the other way still reads it
-//   * a value that the program copies into a uniform vreg on one way of a branch alone, and the allocation into a register on another
+//   * what one way of a branch writes over, where the other way still reads it: as a program does that defines uniform vregs on both
+//     ways, and each allocator that refills a uniform vreg on one of them
+//   * a value that the program copies into a uniform vreg on each way of a branch, which then is the same on each way alone; one that it
+//     copies on one way of a branch that all threads take alike, where the allocation moved it before that branch; one that it gives
+//     to a phi on an edge that is neither the only one out of its block nor the only one into its target
 //   * without a guard on the write: what is inserted into a uniform register, and is read there as a uniform vreg alone (escapes.h)
 //
 // Finding: uniform-register, at the operand of an original instruction (or the ret, or the remat) that reads what was not shared,

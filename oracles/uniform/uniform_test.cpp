@@ -495,6 +495,33 @@ TEST(Uniform, WhatTheSlowerAnalysisFindsRightIsRight) {
   expect_wrong(testing::edit(testing::edit(body, "@%7 use", "@!%7 use"), "@P0 use", "@!P0 use"));
 }
 
+// The quick analysis takes the slot for lost without any uniform register.
+TEST(Uniform, WhatTheSlowerAnalysisAloneFindsRightMayBeSpoilt) {
+  const std::string body = R"(
+    #0 %0 = a            | R0 = a
+    +10                  | spill R0, slot 0
+    #1 %7 = p            | P0 = p
+    #2 %10 = q           | P1 = q
+    #3 @%7 %0 = b        | @P0 R5 = b
+    #4 cbra %10 -> b1, b2 | cbra P1 -> b1, b2
+  block b1
+    +11                  | @P0 spill R5, slot 0
+    #5 bra -> b3
+  block b2
+    #6 bra -> b3
+  block b3
+    +12                  | @P0 spill R5, slot 0
+    +13                  | R0 = refill slot 0
+    #7 use %0 !write     | use R0 !write
+    #8 exit
+)";
+  expect_right(body);
+  const std::string moved = testing::edit(
+      body, "    #7 use", "    +14                  | UR0 = copy R0\n    +15                  | R0 = copy UR0\n    #7 use");
+  expect_wrong(moved);
+  expect_right(testing::edit(moved, "    #7 use", "    +16                  | R0 = refill slot 0\n    #7 use"));
+}
+
 TEST(Uniform, PairsThatCannotBeReadAreSkipped) {
   const JudgeResult r = testing::judge_pair(uniform_judge(), with(testing::uniform_pair(R"(
     #0 %0 = a        | R0 = a
