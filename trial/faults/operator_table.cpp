@@ -148,8 +148,6 @@ std::vector<FaultOperator> make_table() {
       both("slot-loses-space", "a shared slot is taken for a local one at the same offset", {1, 2},
            {"slot-overlap", "slot-outside-frame"}, slots, to_local),
       rule("slot-in-variables", "a slot begins in the program's own variables", {"local-variables"}, slots, into_variables),
-      rule("predicate-moved-to-memory", "a predicate goes to memory, or comes from there, where only registers of R do",
-           {"memory-through-r"}, insts(kAnyAccess), move_predicate),
       rule("slot-outside-frame", "a slot ends outside the frame", {"slot-outside-frame"}, slots, out_of_frame),
       rule("slot-too-small", "a slot is smaller than what is stored there", {"slot-access"}, insts(kAnyAccess), shrink_slot),
       both("may-store-always", "the store of a guarded copy lost its guard", {10}, {"copy-to-memory"}, insts(guarded_store),

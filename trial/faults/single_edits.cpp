@@ -57,14 +57,6 @@ bool into_variables(Trial& t, const Place& at) {
   return own > 0 && slot.space == MemSpace::Local;
 }
 
-bool move_predicate(Trial& t, const Place& at) {
-  const Subject& s = t.site.subject;
-  EditInst& i = t.inst(at);
-  i.ops[0].set_preg({RegFile::P, 1, 0});
-  i.ops[0].part = {};
-  return i.inst.is_inserted() && s.target.abi(s.before.abi).memory_through_r;
-}
-
 bool shrink_slot(Trial& t, const Place& at) {
   const auto& ops = t.inst(at).ops;
   const std::uint32_t end = ops[1].slot_offset() + bytes_of(ops[0]);

@@ -17,7 +17,6 @@ bool other_alignment(Trial& t, const Place& at);
 bool to_local(Trial& t, const Place& at);  // the slot at place.operand, as the next two
 bool out_of_frame(Trial& t, const Place& at);
 bool into_variables(Trial& t, const Place& at);
-bool move_predicate(Trial& t, const Place& at);
 bool shrink_slot(Trial& t, const Place& at);  // the slot that the instruction accesses ends inside the access
 
 }  // namespace regduel::trial
