@@ -155,6 +155,9 @@ class Function:
             at += len(block)
         self.last = [self.first[n] + len(b) - 1 for n, b in enumerate(self.blocks)]
 
+    def fixed_units(self):
+        return set().union(*(units(op.fixed) for i in self.insts for op in i.regs if op.fixed))
+
     def operand(self, text, role):
         number, part, attributes = OPERAND.fullmatch(text).groups()
         vreg = self.vregs[int(number)]
@@ -376,8 +379,8 @@ class LinearScan:
 class Printer:
     """The allocated program as text."""
 
-    def __init__(self, function):
-        self.f, self.slots, self.frame = function, [], function.variables
+    def __init__(self, function, way):
+        self.f, self.slots, self.frame, self.way = function, [], function.variables, way
 
     def slot(self, root):
         if root.slot is None:
@@ -385,7 +388,7 @@ class Printer:
         return root.slot
 
     def new_slot(self, root):
-        size = 1 if root.file in ("P", "UP") else 4 * root.units
+        size = 4 * root.units if root.file not in ("P", "UP") else 4 if self.way else 1
         align = min(16, size & -size)
         self.frame = (self.frame + align - 1) // align * align
         self.slots.append(f"  slot {len(self.slots)} local size {size} align {align} offset {self.frame}")
@@ -400,12 +403,34 @@ class Printer:
         """What brings the value of a root to a register, and back."""
         if root.home:
             return self.inserted(f"{name(reg)} = copy {name(root.home)}")
-        return self.inserted(f"{name(reg)} = refill slot {self.slot(root)}")
+        return self.refill(reg, self.slot(root))
 
     def store(self, reg, root):
         if root.home:
             return self.inserted(f"{name(root.home)} = copy {name(reg)}")
-        return self.inserted(f"spill {name(reg)}, slot {self.slot(root)}")
+        return self.spill(reg, self.slot(root))
+
+    def refill(self, reg, slot):
+        file, first, count = reg
+        if not self.way or file == "R":
+            return self.inserted(f"{name(reg)} = refill slot {slot}")
+        lines = []
+        for k in range(count):
+            word = (file, first + k, 1)
+            back = f"bit_refill {self.way}, 0" if file in ("P", "UP") else f"copy {self.way}"
+            lines += [f"{self.way} = refill slot {slot} + {4 * k}", f"{name(word)} = {back}"]
+        return "\n".join(map(self.inserted, lines))
+
+    def spill(self, reg, slot):
+        file, first, count = reg
+        if not self.way or file == "R":
+            return self.inserted(f"spill {name(reg)}, slot {slot}")
+        lines = []
+        for k in range(count):
+            word = name((file, first + k, 1))
+            there = f"{self.way}{{inout}} = bit_spill {word}, 0" if file in ("P", "UP") else f"{self.way} = copy {word}"
+            lines += [there, f"spill {self.way}, slot {slot} + {4 * k}"]
+        return "\n".join(map(self.inserted, lines))
 
     def phi_slots(self):
         slots = {i: self.new_slot(i.regs[0].root) for i in self.f.insts if i.is_phi}
@@ -425,7 +450,7 @@ class Printer:
                 if inst.is_phi:
                     out.append(f"    #{inst.id} phi{inst.flags} !deleted")
                     to = inst.regs[0]
-                    refills.append(self.inserted(f"{name(to.reg)} = refill slot {slots[inst]}"))
+                    refills.append(self.refill(to.reg, slots[inst]))
                     if not to.root.home:
                         refills.append(self.store(to.reg, to.root))
                     continue
@@ -435,7 +460,7 @@ class Printer:
                     for op, slot in stores.get(n, ()):
                         if not op.root.home:
                             out.append(self.load(op.reg, op.root))
-                        out.append(self.inserted(f"spill {name(op.reg)}, slot {slot}"))
+                        out.append(self.spill(op.reg, slot))
                 out += dict.fromkeys(self.load(reg, root) for root, reg in self.moves(inst, 2))
                 out.append("".join(map(str, inst.pieces)))
                 if not (BUG == "late-store" and inst.guarded):
@@ -458,8 +483,14 @@ def allocate(request):
     saved = set().union(*(units(stretch(s)) for s in listed.get("callee-saved:", ())))
     spill_all = ["knob:", "spill-all=1"] in head
     function = Function([line for line in lines if not line.startswith("//")][1:])
+    way = None  # a register of R through which other files reach memory
+    if "memory-through-r:" in listed and any(v.file != "R" for v in function.vregs):
+        way = max((u for u in usable if u[0] == "R" and u not in saved | function.fixed_units()), default=None)
+        if way is None:
+            raise Unsupported("no register of R is left for the way to memory")
+        usable.remove(way)
     LinearScan(function, usable, saved, spill_all).run()
-    return Printer(function).text()
+    return Printer(function, way and name((*way, 1))).text()
 
 
 def answer(out, word, number, payload):

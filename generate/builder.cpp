@@ -187,6 +187,11 @@ bool Builder::is_offered(PReg r) const {
   if (!r.is_valid() || r.end() > target.units[ir::index(r.file)]) return false;
   for (int unit = r.begin(); unit < r.end(); ++unit)
     if (target.is_reserved(f.abi, r.file, unit)) return false;
+  // What a function keeps for its caller and cannot save by itself.
+  const ir::Abi& convention = target.abi(f.abi);
+  if (f.kind == ir::FunctionKind::Device && convention.memory_through_r && r.file != RegFile::R &&
+      std::ranges::any_of(convention.callee_saved, [&](PReg kept) { return kept.overlaps(r); }))
+    return false;
   return std::none_of(architectural_.begin(), architectural_.end(), [&](VRegId v) { return f.vreg(v).fixed.overlaps(r); });
 }
 

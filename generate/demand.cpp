@@ -30,7 +30,9 @@ class Packer {
  public:
   Packer(const ir::Function& f, const ir::Target& target) : f_(f), target_(target) {
     const bool entry_preds = std::any_of(f.targets.begin(), f.targets.end(), [](ir::BlockId b) { return b.value == 0; });
-    if (f.kind == ir::FunctionKind::Device && entry_preds) kept_ = target.abi(f.abi).callee_saved;
+    const ir::Abi& abi = target.abi(f.abi);
+    for (const PReg r : abi.callee_saved)
+      if (f.kind == ir::FunctionKind::Device && (entry_preds || (abi.memory_through_r && r.file != RegFile::R))) kept_.push_back(r);
     for (const ir::VReg& v : f.vregs)
       if (v.is_architectural()) kept_.push_back(v.fixed);
   }

@@ -42,6 +42,7 @@ struct Abi {
   std::vector<PReg> callee_saved;  // a callee-saved register may be clobbered as well: the return address
   std::vector<PReg> clobbered;     // what a call destroys
   std::vector<PReg> reserved;      // never allocated, besides those of the target: the stack pointer
+  bool memory_through_r = false;   // what another file than R holds goes to memory, and comes from there, through a register of R
 
   // Functions of the runtime that keep more than others, and what a call of one of them destroys.
   std::vector<std::string> runtime_functions;

@@ -191,6 +191,11 @@ class TargetReader {
   // Keys that the object lacks leave `to` as it is.
   Done abi(const std::string& path, const json& object, Abi& to) {
     for (const auto& [key, value] : object.items()) {
+      if (key == "memory_through_r") {
+        if (!value.is_boolean()) return fail_at(key, fmt::format("\"{}\": \"{}\": expected true or false", path, key));
+        to.memory_through_r = value.get<bool>();
+        continue;
+      }
       if (key == "runtime_functions") {
         to.runtime_functions.clear();
         if (!value.is_array() || !std::all_of(value.begin(), value.end(), [](const auto& f) { return f.is_string(); }))
@@ -211,7 +216,7 @@ class TargetReader {
       else if (key == "runtime_clobbered") to.runtime_clobbered = list;
       else
         return fail_at(key, fmt::format("\"{}\": unknown key \"{}\" (there are arguments, results, callee_saved, clobbered, "
-                                        "reserved, runtime_functions, runtime_clobbered)",
+                                        "reserved, memory_through_r, runtime_functions, runtime_clobbered)",
                                         path, key));
     }
     return {};

@@ -439,7 +439,8 @@ class Files {
       auto &units = units_[index(r.file)], &at_ret = units_at_ret_[index(r.file)];
       if (r.first >= units.size()) continue;
       const bool is_above_a_limit = r.file == RegFile::R && r.end() > least_limit;
-      if (entry_has_predecessors || is_above_a_limit) units[r.first] = kR | kW;
+      const bool is_saved_through_r = target.abi(f.abi).memory_through_r && r.file != RegFile::R;
+      if (entry_has_predecessors || is_above_a_limit || is_saved_through_r) units[r.first] = kR | kW;
       at_ret[r.first] = kR | kW;  // it holds what the caller left in it
     }
   }

@@ -36,7 +36,8 @@ struct Item {
 
 class InMemory {
  public:
-  InMemory(const Function& in, const ir::Target& target) : in_(in), out_(in.clone_header()) {
+  InMemory(const Function& in, const ir::Target& target)
+      : in_(in), out_(in.clone_header()), through_r_(target.abi(in.abi).memory_through_r) {
     out_.phase = ir::Phase::Allocated;
     next_ = in.next_inst_id().value;
     const ir::Limits limits = ir::Limits::of(target);
@@ -105,7 +106,8 @@ class InMemory {
   SlotId slot_of(VRegId root) {
     SlotId& slot = slot_of_[root.index()];
     if (!slot.is_valid())
-      slot = new_slot(static_cast<std::uint32_t>(in_.vreg(root).units() * ir::unit_bytes(in_.vreg(root).file())));
+      slot =
+          new_slot(static_cast<std::uint32_t>(in_.vreg(root).units() * (through_r_ ? 4 : ir::unit_bytes(in_.vreg(root).file()))));
     return slot;
   }
   void insert(Op op, std::span<const Operand> ops, std::span<const BlockId> targets = {}) {
@@ -115,13 +117,46 @@ class InMemory {
     i.flags = ir::kInserted;
     out_.append(i, ops, targets);
   }
-  void refill(PReg to, SlotId from) {
-    const Operand ops[] = {Operand::of_preg(Role::Def, to), Operand::of_slot(from)};
-    insert(Op::Refill, ops);
+  void refill(PReg to, SlotId from) { access(Op::Refill, Operand::of_preg(Role::Def, to), Operand::of_slot(from)); }
+  void spill(PReg from, SlotId to) { access(Op::Spill, Operand::of_preg(Role::Use, from), Operand::of_slot(to)); }
+  // A spill or a refill; where the ABI wants it, what is not in R goes word by word through a register that is free.
+  void access(Op op, Operand reg, Operand slot) {
+    const PReg r = reg.preg();
+    const auto memory = [&](Operand in_r, std::uint32_t at) {
+      slot.set_slot(slot.slot(), at);
+      const Operand ops[] = {in_r, slot};
+      insert(op, ops);
+    };
+    if (!through_r_ || r.file == ir::RegFile::R) return memory(reg, slot.slot_offset());
+    const PReg free = free_register();
+    const bool is_spill = op == Op::Spill;
+    const Operand pack = Operand::of_preg(Role::DefUse, free), whole = Operand::of_preg(is_spill ? Role::Use : Role::Def, free);
+    if (ir::is_predicate(r.file)) {
+      if (!is_spill) memory(whole, slot.slot_offset());
+      const Operand to[] = {pack, reg, Operand::of_imm(0)}, from[] = {reg, Operand::of_preg(Role::Use, free), Operand::of_imm(0)};
+      is_spill ? insert(Op::BitSpill, to) : insert(Op::BitRefill, from);
+      if (is_spill) memory(whole, slot.slot_offset());
+      return;
+    }
+    const std::uint32_t at = slot.slot_offset();
+    for (int u = 0; u < r.count; ++u) {
+      Operand word = reg, in_r = Operand::of_preg(is_spill ? Role::Def : Role::Use, free, reg.part);
+      word.set_preg({r.file, 1, static_cast<std::uint16_t>(r.first + u)});
+      Operand in_memory = in_r;
+      in_memory.role = reg.role;
+      if (!is_spill) memory(in_memory, at + static_cast<std::uint32_t>(4 * u));
+      const Operand copy[] = {is_spill ? in_r : word, is_spill ? word : in_r};
+      insert(Op::Copy, copy);
+      if (is_spill) memory(in_memory, at + static_cast<std::uint32_t>(4 * u));
+    }
   }
-  void spill(PReg from, SlotId to) {
-    const Operand ops[] = {Operand::of_preg(Role::Use, from), Operand::of_slot(to)};
-    insert(Op::Spill, ops);
+  // One of R in which no operand of the instruction at hand stands.
+  [[nodiscard]] PReg free_register() const {
+    Units taken = closed_;
+    for (const Item& i : items_) mark(taken, i.home);
+    PReg r{ir::RegFile::R, 1, 0};
+    while (r.first + 1 < ir::kMaxUnits && meets(taken, r)) ++r.first;
+    return r;
   }
 
   // --- registers of one instruction
@@ -259,10 +294,10 @@ class InMemory {
     const Operand wait = Operand::of_slot(waiting);
     reg.role = Role::Def;
     const Operand in[] = {reg, arrives ? wait : home};
-    if (needs_refill) insert(Op::Refill, in);
+    if (needs_refill) access(Op::Refill, in[0], in[1]);
     reg.role = Role::Use;
     const Operand out[] = {reg, arrives ? home : wait};
-    if (needs_spill) insert(Op::Spill, out);
+    if (needs_spill) access(Op::Spill, out[0], out[1]);
     return true;
   }
 
@@ -272,6 +307,7 @@ class InMemory {
   Function out_;
   std::uint32_t next_ = 0;  // instruction id
   Units closed_ = {};       // where nothing may stand
+  bool through_r_;
   std::vector<SlotId> slot_of_;
   std::vector<std::pair<PReg, SlotId>> saves_;
   std::vector<SlotId> waiting_;                     // by phi of a block

@@ -16,6 +16,7 @@ namespace regduel::allocator {
 
 Budget Budget::of(const Function& program, const ir::Target& target, const ir::Limits& limits) {
   Budget b;
+  b.memory_through_r = target.abi(program.abi).memory_through_r;
   const PointLimits points(program, limits.of(RegFile::R));
   for (std::size_t i = 0; i < program.insts.size() && points.vary(); ++i)
     if (points.is_lower(i)) b.limit_at.emplace(program.insts[i].id, points.at(i));
@@ -51,7 +52,8 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
     const UnitSet kept = units_of(r) - clobbered[ir::index(r.file)];
     if (returns) b.callee_saved[ir::index(r.file)] |= kept;
     const bool is_above_a_limit = r.file == RegFile::R && points.vary() && r.end() > points.least();
-    if (reentered || is_above_a_limit) b.allocatable[ir::index(r.file)] -= kept;
+    const bool is_saved_through_r = b.memory_through_r && r.file != RegFile::R;
+    if (reentered || is_above_a_limit || is_saved_through_r) b.allocatable[ir::index(r.file)] -= kept;
   }
   count_from_zero();
   return b;

@@ -37,6 +37,7 @@ struct Budget {
   ir::PerFile<int> limit = {};      // as asked for
   // Where the limit of R varies by point: its limit at each instruction of the program at which it is not the highest.
   std::unordered_map<ir::InstId, int> limit_at = {};
+  bool memory_through_r = false;  // ir::Abi
 
   // Entry with predecessors: nothing can be saved there just once, so callee-saved registers are left alone.
   [[nodiscard]] static Budget of(const ir::Function& program, const ir::Target& target, const ir::Limits& limits);

@@ -149,12 +149,10 @@ class EdgeGroup {
     return op;
   }
   void from_slot(VRegId t, ByteMask t_bytes, SlotId slot, std::uint32_t at, const Move& m) {
-    const Operand ops[] = {exact(Role::Def, t, t_bytes, m), Operand::of_slot(slot, at)};
-    w_.insert(ir::Op::Refill, ops);
+    w_.from_slot(exact(Role::Def, t, t_bytes, m), slot, at);
   }
   void to_slot(VRegId t, ByteMask t_bytes, SlotId slot, const Move& m) {
-    const Operand ops[] = {exact(Role::Use, t, t_bytes, m), Operand::of_slot(slot, offset(m.d_bytes))};
-    w_.insert(ir::Op::Spill, ops);
+    w_.to_slot(exact(Role::Use, t, t_bytes, m), slot, offset(m.d_bytes));
   }
   // The source's value to register `t`.
   void load(VRegId t, ByteMask t_bytes, const Move& m) {

@@ -21,7 +21,7 @@ namespace {
 class SpillCodeInserter : private SpillCodeWriter {
  public:
   SpillCodeInserter(const Function& in, const ir::Cfg& cfg, const Liveness& live, const Plan& plan, const Budget& budget)
-      : SpillCodeWriter(in, live, plan), cfg_(cfg), reuse_(in, live, plan, budget) {}
+      : SpillCodeWriter(in, live, plan, budget.memory_through_r), cfg_(cfg), reuse_(in, live, plan, budget) {}
 
   SpillCode run() {
     for (std::size_t b = 0; b < in_.blocks.size(); ++b) {
@@ -102,7 +102,10 @@ class SpillCodeInserter : private SpillCodeWriter {
       if (items_.of_operand[o] != kNoItem) rewritten_[o].set_vreg(works_[items_.of_operand[o]].vreg);
     rewritten(inst, rewritten_);
     post_copies_.clear();
-    for (std::size_t k = 0; k < works_.size(); ++k) write_back(inst, k);
+    // What goes through registers of R goes when R has room again.
+    for (const bool is_direct : {true, false})
+      for (std::size_t k = 0; k < works_.size(); ++k)
+        if (is_stored(items_.items[k].file) == is_direct) write_back(inst, k);
     copy(post_copies_);
   }
 
@@ -149,6 +152,8 @@ class SpillCodeInserter : private SpillCodeWriter {
       else refilled_.push_back({root, w.vreg, bytes, w.may_wait});
     }
     copy(pre_copies_);
+    // What comes through registers of R comes while R still has room.
+    std::ranges::stable_partition(refilled_, [&](const Refilled& r) { return !is_stored(in_.vreg(r.root).file()); });
     for (const Refilled& r : refilled_) {
       refill(r.temp, r.bytes, r.root);
       if (r.may_wait && may_wait()) reuse_.remember(r.root, r.temp, is_recomputed(r.root) ? all_bytes(r.temp) : r.bytes, true);
@@ -280,14 +285,16 @@ class SpillCodeInserter : private SpillCodeWriter {
     }
     // A narrow value moves fewer bytes than the copy, so that the move cannot have the copy's id.
     const bool is_narrow = slot_bytes(in_.vreg(s)) < ir::unit_bytes(in_.vreg(s).file());
-    const auto become = [&](Op op, std::span<const Operand> moved_ops) {
+    const auto become = [&](Op op, Operand moved_reg, SlotId slot) {
       Inst moved = inst;
       moved.op = op;
-      if (!is_narrow) return append(moved, moved_ops);
+      const Operand moved_ops[] = {moved_reg, Operand::of_slot(slot)};
+      if (!is_narrow && is_stored(out_.f.vreg(moved_reg.vreg()).file())) return append(moved, moved_ops);
       mark_changed(d);
       mark_changed(s);
       deleted(inst);
-      insert(op, moved_ops);
+      if (op == Op::Spill) to_slot(moved_reg, slot, 0);
+      else from_slot(moved_reg, slot, 0);
     };
     const auto as_store = [&](VRegId from) {
       if (is_packed(d)) {
@@ -296,8 +303,7 @@ class SpillCodeInserter : private SpillCodeWriter {
         store(from, all_bytes(from), d);
         return reuse_.forget(d);
       }
-      const Operand spill[] = {reg(Role::Use, from, all_bytes(from)), Operand::of_slot(slot_of(d))};
-      become(Op::Spill, spill);
+      become(Op::Spill, reg(Role::Use, from, all_bytes(from)), slot_of(d));
       reuse_.forget(d);
     };
     if (!is_spilled(s)) {
@@ -333,8 +339,7 @@ class SpillCodeInserter : private SpillCodeWriter {
       return true;
     }
     const VRegId t = is_spilled(d) ? new_temp(d, in_.vreg(d).align_log2, {}) : d;
-    const Operand load[] = {reg(Role::Def, t, all_bytes(t)), Operand::of_slot(slot_of(s))};
-    become(Op::Refill, load);
+    become(Op::Refill, reg(Role::Def, t, all_bytes(t)), slot_of(s));
     reuse_.forget(d);
     if (is_spilled(d)) store(t, all_bytes(t), d);
     return true;

@@ -11,7 +11,8 @@
 
 namespace regduel::allocator {
 
-SpillCodeWriter::SpillCodeWriter(const Function& in, const Liveness& live, const Plan& plan) : in_(in), live_(live), plan_(plan) {
+SpillCodeWriter::SpillCodeWriter(const Function& in, const Liveness& live, const Plan& plan, bool through_r)
+    : in_(in), live_(live), plan_(plan), through_r_(through_r) {
   out_.f = in.clone_header();
   out_.f.reserve(in.insts.size() + in.insts.size() / 2, in.operands.size() + in.operands.size() / 2);
   out_.f.blocks.reserve(in.blocks.size());
@@ -82,7 +83,7 @@ SlotId SpillCodeWriter::slot_in(std::vector<SlotId>& table, VRegId root) {
   if (slot.is_valid()) return slot;
   const ir::VReg& v = in_.vreg(root);
   ir::Slot s;
-  s.size = static_cast<std::uint32_t>(slot_bytes(v));
+  s.size = static_cast<std::uint32_t>(ir::is_predicate(v.file()) && through_r_ ? 4 : slot_bytes(v));
   s.align = s.size;
   while ((s.align & (s.align - 1)) != 0) s.align &= s.align - 1;
   s.align = std::min(s.align, 16u);
@@ -99,11 +100,8 @@ void SpillCodeWriter::refill(VRegId t, ByteMask bytes, VRegId root) {
     case Location::Kind::Register:
     case Location::Kind::OwnRegister: break;
     case Location::Kind::LocalSlot:
-    case Location::Kind::SharedSlot: {
-      const Operand ops[] = {reg(Role::Def, t, bytes),
-                             Operand::of_slot(slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)))};
-      return insert(Op::Refill, ops);
-    }
+    case Location::Kind::SharedSlot:
+      return from_slot(reg(Role::Def, t, bytes), slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)));
     case Location::Kind::PackBit: return take_out_of_pack(t, pack_of(root), root);
     case Location::Kind::Recomputed: return remat(t, all_bytes(t), location.inst());
   }
@@ -131,9 +129,85 @@ void SpillCodeWriter::remat(VRegId t, ByteMask bytes, std::uint32_t repeated) {
 
 void SpillCodeWriter::store(VRegId t, ByteMask bytes, VRegId root) {
   if (is_packed(root)) return put_into_pack(t, root, write_point(live_.number_of(current_)));
-  const Operand ops[] = {reg(Role::Use, t, bytes),
-                         Operand::of_slot(slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)))};
-  insert(Op::Spill, ops);
+  to_slot(reg(Role::Use, t, bytes), slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)));
+}
+
+VRegId SpillCodeWriter::word(int bytes) {
+  ir::VReg v;
+  v.width = static_cast<std::uint16_t>(8 * bytes);
+  out_.temp_of.push_back(current_);
+  return out_.f.add_vreg(v);
+}
+
+// A piece of less than a word is as much of the word; all of a narrow vreg is all of one.
+Operand SpillCodeWriter::word_of(const Operand& piece) {
+  const int bytes = out_.f.operand_bytes(piece);
+  Operand op = Operand::of_vreg(Role::Use, word(bytes));
+  if (!piece.part.is_whole() && bytes < 4) op.part = *ir::Part::from_bytes(0, bytes);
+  return op;
+}
+
+VRegId SpillCodeWriter::pack_of_one() {
+  const VRegId pack = word(4);
+  if (!first_of_one_.is_valid()) first_of_one_ = pack;
+  out_.pack_of.emplace_back(pack, first_of_one_);
+  return pack;
+}
+
+template <class Visit>
+void SpillCodeWriter::each_word(Operand op, std::uint32_t at, Visit visit) const {
+  const ir::Storage s = out_.f.storage(op);
+  if (s.size <= 4) return visit(op, at);
+  for (int k = 0; k < s.size; k += 4) {
+    op.part = *ir::Part::from_bytes(s.offset + k, 4);
+    visit(op, at + static_cast<std::uint32_t>(k));
+  }
+}
+
+void SpillCodeWriter::from_slot(Operand def, SlotId slot, std::uint32_t at) {
+  const RegFile file = out_.f.vreg(def.vreg()).file();
+  const auto refill = [&](Operand to, std::uint32_t from) {
+    const Operand ops[] = {to, Operand::of_slot(slot, from)};
+    insert(Op::Refill, ops);
+  };
+  if (is_stored(file)) return refill(def, at);
+  if (ir::is_predicate(file)) {
+    const VRegId pack = pack_of_one();
+    refill(Operand::of_vreg(Role::Def, pack), at);
+    const Operand ops[] = {def, Operand::of_vreg(Role::Use, pack), Operand::of_imm(0)};
+    return insert(Op::BitRefill, ops);
+  }
+  each_word(def, at, [&](Operand piece, std::uint32_t from) {
+    Operand t = word_of(piece);
+    t.role = Role::Def;
+    refill(t, from);
+    t.role = Role::Use;
+    const Pair pair[] = {{piece, t}};
+    copy(pair);
+  });
+}
+
+void SpillCodeWriter::to_slot(Operand use, SlotId slot, std::uint32_t at) {
+  const RegFile file = out_.f.vreg(use.vreg()).file();
+  const auto spill = [&](Operand from, std::uint32_t to) {
+    const Operand ops[] = {from, Operand::of_slot(slot, to)};
+    insert(Op::Spill, ops);
+  };
+  if (is_stored(file)) return spill(use, at);
+  if (ir::is_predicate(file)) {
+    const VRegId pack = pack_of_one();
+    const Operand ops[] = {Operand::of_vreg(Role::Def, pack), use, Operand::of_imm(0)};
+    insert(Op::BitSpill, ops);
+    return spill(Operand::of_vreg(Role::Use, pack), at);
+  }
+  each_word(use, at, [&](Operand piece, std::uint32_t to) {
+    Operand t = word_of(piece);
+    t.role = Role::Def;
+    const Pair pair[] = {{t, piece}};
+    copy(pair);
+    t.role = Role::Use;
+    spill(t, to);
+  });
 }
 
 // The pack is an input only if another predicate of it lives then. Otherwise the pack would live on from its last write.

@@ -22,7 +22,8 @@ class SpillCodeWriter {
   };
 
   // All outlive the writer.
-  SpillCodeWriter(const ir::Function& in, const Liveness& live, const Plan& plan);
+  //   through_r   registers of other files than R go to memory, and come from there, through registers of R (ir::Abi)
+  SpillCodeWriter(const ir::Function& in, const Liveness& live, const Plan& plan, bool through_r);
 
   [[nodiscard]] const ir::Function& in() const { return in_; }
   [[nodiscard]] const Liveness& live() const { return live_; }
@@ -58,6 +59,11 @@ class SpillCodeWriter {
   [[nodiscard]] ir::VRegId new_temp(ir::VRegId like, int align_log2, ir::PReg fixed);
   // The value of `root`, which is spilled, to register `t`, by a refill, a bit_refill or remats.
   void refill(ir::VRegId t, ByteMask bytes, ir::VRegId root);
+  // These bytes of a register from a slot, and to it: by a refill or a spill, and by what goes between where the way is through R.
+  void from_slot(ir::Operand def, ir::SlotId slot, std::uint32_t at);
+  void to_slot(ir::Operand use, ir::SlotId slot, std::uint32_t at);
+  // Whether a spill or a refill may name a register of this file.
+  [[nodiscard]] bool is_stored(ir::RegFile file) const { return !through_r_ || file == ir::RegFile::R; }
   // The value in `t` to the slot or bit of `root`.
   void store(ir::VRegId t, ByteMask bytes, ir::VRegId root);
   //   from   predicates that live from there to the end of the instruction keep their bits
@@ -77,9 +83,20 @@ class SpillCodeWriter {
   [[nodiscard]] ir::SlotId slot_in(std::vector<ir::SlotId>& table, ir::VRegId root);
   // To these bytes of `t`: the lowest ones.
   void remat(ir::VRegId t, ByteMask bytes, std::uint32_t inst);
+  // A register of R on the way to memory or from there.
+  [[nodiscard]] ir::VRegId word(int bytes);
+  // The same for a piece of a register, as an operand without a role.
+  [[nodiscard]] ir::Operand word_of(const ir::Operand& piece);
+  // The same for a predicate, which is one bit of it.
+  [[nodiscard]] ir::VRegId pack_of_one();
+  // Calls visit(operand, at) for each word of the operand's bytes.
+  template <class Visit>
+  void each_word(ir::Operand op, std::uint32_t at, Visit visit) const;
 
+  bool through_r_;
   std::uint32_t current_ = 0;
   std::vector<ir::SlotId> slot_, shadow_;  // by vreg; empty before the first
+  ir::VRegId first_of_one_;                // of the packs of one predicate, which number their bit alike
   std::vector<ir::Operand> ops_;
 };
 

@@ -159,6 +159,7 @@ std::string request_text(const ir::Function& program, const ir::Target& target, 
   out += fmt::format("// registers:{}\n", stretches(target, [&](ir::RegFile file, int unit) {
                        return ir::is_allocatable(target, program.abi, options.limits, file, unit);
                      }));
+  if (target.abi(program.abi).memory_through_r) out += "// memory-through-r: yes\n";
   const std::vector<ir::PReg>& saved = target.abi(program.abi).callee_saved;
   if (program.kind == ir::FunctionKind::Device)
     out += fmt::format("// callee-saved:{}\n", stretches(target, [&](ir::RegFile file, int unit) {

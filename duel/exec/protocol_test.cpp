@@ -100,6 +100,16 @@ TEST(Protocol, ReservedRegistersDivideAStretch) {
   EXPECT_THAT(request_text(f, *target, options), HasSubstr("// registers: R0:R2 R4:R5 R7\nrir 1\n"));
 }
 
+TEST(Protocol, SaysWhereMemoryIsReachedThroughR) {
+  const ir::Function f = ir::parse("rir 1\nfunc @f kernel target sm_90 threads 1\n  block b0\n    #0 exit\n")->functions[0];
+  ir::Target target = ir::default_target();
+  ir::AllocOptions options;
+  options.limits = ir::Limits::of(target);
+  EXPECT_THAT(request_text(f, target, options), ::testing::Not(HasSubstr("memory-through-r")));
+  target.abi(ir::AbiName::Seed).memory_through_r = true;
+  EXPECT_THAT(request_text(f, target, options), HasSubstr("// memory-through-r: yes\nrir 1\n"));
+}
+
 TEST(Protocol, AnAnswerSaysWhatItSpent) {
   EXPECT_EQ(answer_head("// spent: 7\n// refused: coalesce\nrir 1\n").spent, 7);
   EXPECT_EQ(answer_head("// spent: 7\n// refused: coalesce\nrir 1\n").refused, "coalesce");

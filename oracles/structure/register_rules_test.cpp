@@ -84,6 +84,37 @@ TEST(Structure, TheLimitGoesByPoint) {
   EXPECT_THAT(joined("R40"), ElementsAre("#9 R40 is not below the limit of 40", "#10 R40 is not below the limit of 40"));
 }
 
+// A predicate and a uniform register reach memory through R where the ABI says so.
+TEST(Structure, OnlyRegistersOfRAreStored) {
+  const auto judged = [](bool through_r, const std::string& body) {
+    const auto target = ir::parse_target(
+        fmt::format(R"({{"name": "t", "units": {{"R": 8, "P": 2, "UR": 4}}, "abi": {{"memory_through_r": {}}}}})", through_r));
+    EXPECT_TRUE(target.has_value()) << (target ? "" : to_string(target.error()));
+    const std::string head = "func @t kernel target t threads 32";
+    const std::string vregs = "  vreg %0 UR b32\n  vreg %1 R b32\n";
+    const ir::Function before =
+        parse_function(head + "\n" + vregs + "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 use %1\n    #3 exit\n");
+    const ir::Function after = parse_function(head + " allocated\n  frame local 4 shared 0\n" + vregs +
+                                              "  slot 0 local size 4 align 4 offset 0\n  block b0\n    #0 UR0 = a\n" + body +
+                                              "    #2 use R0\n    #3 exit\n");
+    return categories(structure_judge().judge({before, after, *target, ir::Limits::of(*target), nullptr}));
+  };
+  const std::string direct = "    +4 spill UR0, slot 0\n    +5 UR0 = refill slot 0\n    #1 R0 = copy UR0\n";
+  EXPECT_THAT(judged(true, direct), ElementsAre("memory-through-r"));
+  EXPECT_THAT(judged(false, direct), ElementsAre());
+  EXPECT_THAT(judged(true, "    #1 spill UR0, slot 0\n    +5 R0 = refill slot 0\n"), ElementsAre("memory-through-r"));
+  EXPECT_THAT(judged(true, "    +4 spill P0, slot 0\n    +5 @P0 P0 = refill slot 0\n    #1 R0 = copy UR0\n"),
+              ElementsAre("memory-through-r"));
+  EXPECT_THAT(judged(true,
+                     "    +4 R1 = copy UR0\n    +5 spill R1, slot 0\n    +6 R1{inout} = bit_spill P0, 0\n"
+                     "    +7 R1 = refill slot 0\n    +8 UR0 = copy R1\n    #1 R0 = copy UR0\n"),
+              ElementsAre());
+  EXPECT_THAT(judged(true,
+                     "    +4 R1 = getlmembase 4\n    +5 R1 = spill_imad R1, 4, 0\n    +6 spill_stl UR0, R1, 0\n"
+                     "    #1 R0 = copy UR0\n"),
+              ElementsAre("memory-through-r"));
+}
+
 // Half a register is a home like any other; the other half is another one.
 TEST(Structure, HalvesOfPredicateRegisters) {
   const auto target =

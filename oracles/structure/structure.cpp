@@ -1,7 +1,7 @@
 // The structure judge. The rules that it checks, with the category of each:
 //
 //   the function       phase, function-header, vreg-declaration
-//   the frame          slot-outside-frame, slot-overlap, local-variables, slot-access, slot-alignment, shared-memory
+//   the frame          slot-outside-frame, slot-overlap, local-variables, memory-through-r, slot-access, slot-alignment, shared-memory
 //   blocks             block-missing, block-kind, block-added, edge-block-place, edge-block-content, edge-block-branch,
 //                      edge-block-cycle, targets
 //   instructions       original-missing, original-moved, original-order, original-unknown, inserted-id, inserted-kind,
@@ -425,6 +425,9 @@ class StructureCheck {
 
   void slot_access(const Inst& i, const Operand& reg, const Operand& slot, int at) {
     if (!reg.is_preg() || !slot.is_slot() || slot.slot().index() >= after_.slots.size()) return;
+    if (case_.target.abi(before_.abi).memory_through_r && reg.preg().file != ir::RegFile::R)
+      fault("memory-through-r", i, 1 - at,
+            fmt::format("{} goes to memory, and comes from there, through a register of R", to_string(after_, reg.preg())));
     const Slot& s = after_.slots[slot.slot().index()];
     const ir::FileBytes bytes = Function::file_bytes(reg);
     const std::uint64_t end = static_cast<std::uint64_t>(slot.slot_offset()) + (bytes.end - bytes.begin);

@@ -39,6 +39,7 @@ class Writer {
     join_blocks(code_, order, [&](std::uint32_t b, std::uint32_t s) { return on_edge(b, s); }, p_, blocks_);
     if (has_failed_) return {};
     const Code out = pieces_.code(code_, blocks_);
+    if (!pieces_.out_of_reach(out).empty()) return {};
     WrittenByPoint result;
     for (const CodeBlock& b : out.blocks)
       for (const CodeInst& inst : out.insts_of(b))

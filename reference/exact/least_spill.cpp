@@ -80,6 +80,7 @@ class LeastCost {
     element_of_.assign(base_.code().num_values, kNoElement);
     for (TempId v = 0; v < base_.code().num_values; ++v) {
       if (base_.graphs.value.node_of[v] == kNoNode || memory.locations[v].is_register()) continue;
+      if (p_.memory_through_r() && base_.code().temps[v].file != ir::RegFile::R) continue;  // the way through R is not modelled
       element_of_[v] = static_cast<Element>(choices_.size());
       choices_.push_back({base_.code().temps[v].file, v, -1, 0});
     }

@@ -180,6 +180,14 @@ class Lowerer {
     emit(inst, {written(dst), read(src)});
   }
   void refill(Bytes dst, Location from, std::size_t slot_offset, std::uint32_t source) {
+    if (is_through_r(dst)) {
+      if (source != kNoSource) deleted(source);
+      return each_word(dst, [&](Bytes piece, std::size_t at) {
+        const TempId t = word(piece);
+        refill({t, 0, code_.temps[t].bytes}, from, slot_offset + at, kNoSource);
+        move_temps(piece, {t, 0, piece.size}, kNoSource);
+      });
+    }
     CodeInst inst;
     inst.kind = CodeKind::Refill;
     inst.source = source;
@@ -190,6 +198,16 @@ class Lowerer {
     emit(inst, {written(dst)});
   }
   void store(Location to, std::size_t slot_offset, Bytes src, std::uint32_t source) {
+    if (is_through_r(src)) {
+      if (source != kNoSource) deleted(source);
+      return each_word(src, [&](Bytes piece, std::size_t at) {
+        const TempId t = word(piece);
+        move_temps({t, 0, piece.size}, piece, kNoSource);
+        // No byte of a pack of one predicate was there before.
+        code_.refs[code_.insts.back().first_ref] = {t, kWrites | kKills | kKillsBytes};
+        store(to, slot_offset + at, {t, 0, code_.temps[t].bytes}, kNoSource);
+      });
+    }
     CodeInst inst;
     inst.kind = CodeKind::Store;
     inst.source = source;
@@ -200,6 +218,29 @@ class Lowerer {
     inst.bytes = static_cast<std::uint8_t>(src.size);
     emit(inst, {read(src)});
   }
+  // --- the way to memory through R ---------------------------------------------------------------------------------
+  [[nodiscard]] bool is_through_r(Bytes b) const { return p_.memory_through_r() && code_.temps[b.temp].file != ir::RegFile::R; }
+  // A register of R for these bytes, or for the bit of a predicate.
+  TempId word(Bytes b) {
+    Temp t;
+    t.bytes = static_cast<std::uint16_t>(ir::is_predicate(code_.temps[b.temp].file) ? 4 : b.size);
+    t.source = current_;
+    return local(t);
+  }
+  // Calls visit(bytes, offset among all) for each word.
+  template <class Visit>
+  static void each_word(Bytes b, Visit visit) {
+    for (std::size_t at = 0; at < b.size; at += 4) visit({b.temp, b.offset + at, std::min<std::size_t>(4, b.size - at)}, at);
+  }
+  // From slot to slot, where no other register is needed on the way.
+  void move_words(Location to, std::size_t to_offset, Location from, std::size_t from_offset, Bytes like) {
+    each_word(like, [&](Bytes piece, std::size_t at) {
+      const TempId t = word(piece);
+      refill({t, 0, code_.temps[t].bytes}, from, from_offset + at, kNoSource);
+      store(to, to_offset + at, {t, 0, code_.temps[t].bytes}, kNoSource);
+    });
+  }
+
   void remat(TempId dst, TempId value) {
     CodeInst inst;
     inst.kind = CodeKind::Remat;
@@ -241,6 +282,7 @@ class Lowerer {
     if (from.is_nowhere() && to.is_register() && src.size == s.bytes && dst.size == d.bytes && s.file == d.file &&
         d.align_log2 >= s.align_log2)
       return remat(dst.temp, src.temp);
+    if (from.is_slot() && to.is_slot() && is_through_r(src)) return move_words(to, dst.offset, from, src.offset, src);
     Temp t = s;
     t.fixed = {};
     const Bytes through = {local(t), src.offset, src.size};
@@ -263,6 +305,7 @@ class Lowerer {
   };
 
   void instruction(std::uint32_t i) {
+    current_ = i;
     const ir::Inst& inst = f_.insts[i];
     const Shape& shape = p_.shape(i);
     if (!plan_.is_left_out.empty() && plan_.is_left_out[i]) return deleted(i);
@@ -290,22 +333,29 @@ class Lowerer {
         it.temp = items_[it.merged_into].temp;
         continue;
       }
-      if (!it.is_local) continue;
-      writes_locals = writes_locals || it.item->write_root.is_valid();
-      if (it.item->read_root.is_valid() && !stores_parts(it, shape)) fetch(it.temp, it.item->read_root.value);
+      if (it.is_local) writes_locals = writes_locals || it.item->write_root.is_valid();
     }
+    // What comes through registers of R comes while R still has room, and goes when it has room again.
+    for (const bool is_direct : {false, true})
+      for (std::size_t k = 0; k < items_.size(); ++k) {
+        const PlacedItem& it = items_[k];
+        if (!it.is_local || it.merged_into != k || is_direct == goes_through_r(it)) continue;
+        if (it.item->read_root.is_valid() && !stores_parts(it, shape)) fetch(it.temp, it.item->read_root.value);
+      }
     original(i);
     if (!writes_locals) return;
     // Values that the instruction would define itself, were they not in a slot or pinned, are put back before those that are moved
     // in any case, because values that share a slot rely on that order.
-    for (const bool is_moved : {false, true})
-      for (std::size_t k = 0; k < items_.size(); ++k) {
-        const PlacedItem& it = items_[k];
-        if (it.is_local && it.merged_into == k && it.item->write_root.is_valid() &&
-            (it.item->fixed.is_valid() || it.item->moves()) == is_moved)
-          put_back(inst, shape, k);
-      }
+    for (const bool is_direct : {true, false})
+      for (const bool is_moved : {false, true})
+        for (std::size_t k = 0; k < items_.size(); ++k) {
+          const PlacedItem& it = items_[k];
+          if (it.is_local && it.merged_into == k && it.item->write_root.is_valid() && is_direct != goes_through_r(it) &&
+              (it.item->fixed.is_valid() || it.item->moves()) == is_moved)
+            put_back(inst, shape, k);
+        }
   }
+  [[nodiscard]] bool goes_through_r(const PlacedItem& it) const { return p_.memory_through_r() && it.item->file != ir::RegFile::R; }
 
   // Whether all items are whole roots in registers, as they are in most instructions.
   [[nodiscard]] bool is_as_it_was(std::uint32_t i, const Shape& shape) const {
@@ -415,6 +465,7 @@ class Lowerer {
   ir::Fuel* fuel_;
   Code code_;
   std::vector<PlacedItem> items_;  // of the instruction at hand
+  std::uint32_t current_ = kNoSource;
 };
 
 }  // namespace

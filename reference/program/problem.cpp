@@ -69,9 +69,10 @@ void Problem::find_units(const ir::Target& target, ir::Limits limits) {
   for (const ir::PReg r : target.abi(f_.abi).callee_saved) {
     UnitSet units = units_of(r) & allocatable_[ir::index(r.file)];
     units -= given_up[ir::index(r.file)];
-    // A save at the head of a block that is entered again would save the wrong thing.
+    // A save at the head of a block that is entered again would save the wrong thing, and one through R takes a register of R.
     const bool is_above_a_limit = r.file == ir::RegFile::R && limits_.vary() && r.end() > limits_.least();
-    if (entry_is_head || is_above_a_limit) allocatable_[ir::index(r.file)] -= units;
+    const bool is_saved_through_r = memory_through_r() && r.file != ir::RegFile::R;
+    if (entry_is_head || is_above_a_limit || is_saved_through_r) allocatable_[ir::index(r.file)] -= units;
     else if (returns) callee_saved_[ir::index(r.file)] |= units;
   }
 }
@@ -217,14 +218,14 @@ Plan Problem::all_in_registers(ir::Fuel* fuel) const {
   if (fuel == nullptr) return plan;
   for (std::size_t v = 0; v < values_.size(); ++v)
     if (!values_[v].fixed.is_valid() && !fuel->spend("keep-in-register"))
-      plan.locations[v] = Location::in_slot(plan.add_slot(values_[v].bytes));
+      plan.locations[v] = Location::in_slot(plan.add_slot(slot_bytes(values_[v])));
   return plan;
 }
 
 Plan Problem::all_in_memory() const {
   Plan plan;
   for (const Temp& value : values_)
-    plan.locations.push_back(value.fixed.is_valid() ? Location() : Location::in_slot(plan.add_slot(value.bytes)));
+    plan.locations.push_back(value.fixed.is_valid() ? Location() : Location::in_slot(plan.add_slot(slot_bytes(value))));
   plan.is_pinned.assign(f_.insts.size(), 1);
   return plan;
 }

@@ -49,6 +49,12 @@ class Problem {
   [[nodiscard]] const ir::Target& target() const { return target_; }
   // Of file R, the bank of a register of this number.
   [[nodiscard]] int bank(std::uint32_t unit) const { return target_.bank(static_cast<int>(unit)); }
+  // Whether registers of other files than R go to memory, and come from there, through registers of R.
+  [[nodiscard]] bool memory_through_r() const { return target_.abi(f_.abi).memory_through_r; }
+  // A predicate that goes through R is one bit of a register.
+  [[nodiscard]] std::uint32_t slot_bytes(const Temp& value) const {
+    return memory_through_r() && ir::is_predicate(value.file) ? 4 : value.bytes;
+  }
   // Callee-saved registers that may be used if they are saved; empty in a kernel, and where nothing returns.
   [[nodiscard]] const ir::PerFile<UnitSet>& callee_saved() const { return callee_saved_; }
 

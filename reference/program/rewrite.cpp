@@ -192,6 +192,7 @@ class Rewriter {
           const ir::Operand placed[] = {f_.placed_at(ops[0], home(refs[0].temp)), f_.placed_at(ops[1], home(refs[1].temp))};
           return append(f_.insts[inst.source], placed);
         }
+        if (home(refs[0].temp).file != home(refs[1].temp).file && move_bit(home(refs[0].temp), home(refs[1].temp))) return;
         const ir::Operand ops[] = {piece(ir::Role::Def, home(refs[0].temp), inst.dst_offset, inst.bytes),
                                    piece(ir::Role::Use, home(refs[1].temp), inst.src_offset, inst.bytes)};
         return append(inserted(ir::Op::Copy), ops);
@@ -213,6 +214,16 @@ class Rewriter {
         return append(remat, placed_);
       }
     }
+  }
+
+  // Between a predicate and the first bit of its pack, on the way to memory. False where no register, or both, is a predicate.
+  bool move_bit(ir::PReg to, ir::PReg from) {
+    if (ir::is_predicate(to.file) == ir::is_predicate(from.file)) return false;
+    const bool is_store = ir::is_predicate(from.file);
+    const ir::Operand ops[] = {ir::Operand::of_preg(is_store ? ir::Role::DefUse : ir::Role::Def, to),
+                               ir::Operand::of_preg(ir::Role::Use, from), ir::Operand::of_imm(0)};
+    append(inserted(is_store ? ir::Op::BitSpill : ir::Op::BitRefill), ops);
+    return true;
   }
 
   void parallel_copy(std::span<const Ref> refs) {

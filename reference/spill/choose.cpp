@@ -102,10 +102,10 @@ bool spill_together(std::span<const TempId> temps, const Problem& problem, const
     if (use_remat && problem.can_remat(v) && ir::may(fuel, "rematerialise")) {
       plan.locations[v] = Location::nowhere();
     } else if (!in_slot.empty() && !ir::may(fuel, "share-slot")) {
-      plan.locations[v] = Location::in_slot(plan.add_slot(code.temps[v].bytes));
+      plan.locations[v] = Location::in_slot(plan.add_slot(problem.slot_bytes(code.temps[v])));
     } else {
       in_slot.push_back(v);
-      bytes = std::max<std::uint32_t>(bytes, code.temps[v].bytes);
+      bytes = std::max<std::uint32_t>(bytes, problem.slot_bytes(code.temps[v]));
     }
   }
   if (in_slot.empty()) return progress;

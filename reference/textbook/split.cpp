@@ -43,9 +43,17 @@ class Splitter final : public Walk {
     is_hopeless = is_hopeless_;
     return !has_failed_;
   }
-  ir::Allocation write() {
+  // Nothing where a value would have to go to memory by itself and may not: `next` has it in memory throughout, through registers of
+  // R, or `is_hopeless` is set.
+  std::optional<ir::Allocation> write(Plan& next, bool& is_hopeless) {
     join_blocks(code_, order_, heads_, ends_, p_, pieces_, blocks_);
     const Code out = pieces_.code(code_, blocks_);
+    const std::vector<TempId> out_of_reach = pieces_.out_of_reach(out);
+    for (const TempId t : out_of_reach) {
+      is_hopeless = is_hopeless || t >= code_.num_values || !next.locations[t].is_register();
+      if (!is_hopeless) next.locations[t] = Location::in_slot(next.add_slot(p_.slot_bytes(code_.temps[t])));
+    }
+    if (!out_of_reach.empty()) return std::nullopt;
     return rewrite(p_, pieces_.plan(), out, pieces_.homes(), std::vector<std::uint8_t>(out.insts.size(), 0), fuel_);
   }
 
@@ -574,7 +582,8 @@ ir::Allocation allocate_by_splitting(const Problem& problem, SplitPolicy& policy
     const Plan before = plan;
     bool is_hopeless = false;
     Splitter walk(problem, policy, before, fuel);
-    if (walk.run(plan, is_hopeless)) return walk.write();
+    if (walk.run(plan, is_hopeless))
+      if (auto result = walk.write(plan, is_hopeless)) return std::move(*result);
     if (is_hopeless || !ir::may(fuel, "spill-round")) break;
   }
   return all_in_memory(problem, fuel);

@@ -11,13 +11,15 @@ Where Places::of(TempId t) const {
 
 // --- pieces -------------------------------------------------------------------------------------------------------
 Pieces::Pieces(const Problem& problem, const Plan& plan, const std::vector<Temp>& temps)
-    : plan_(plan), temps_(temps), slot_of_(temps.size(), kNoSource), operand_temp_(problem.program().operands.size(), kNoTemp) {}
+    : problem_(problem), plan_(plan), temps_(temps), slot_of_(temps.size(), kNoSource),
+      operand_temp_(problem.program().operands.size(), kNoTemp) {}
 
 TempId Pieces::piece(TempId t, int unit) {
   const auto [at, is_new] = pieces_.try_emplace(std::uint64_t{t} << 16 | static_cast<std::uint64_t>(unit), kNoTemp);
   if (is_new) {
     at->second = static_cast<TempId>(new_temps_.size());
     new_temps_.push_back(temps_[t]);
+    old_of_.push_back(t);
     homes_.push_back({temps_[t].file, temps_[t].units, static_cast<std::uint16_t>(unit)});
   }
   return at->second;
@@ -105,6 +107,17 @@ void Pieces::moves(Insts& to, std::vector<Transfer> left) {
     }
     if (!refs.empty()) to.push_back(with_refs({.kind = CodeKind::Move}, refs));
   }
+}
+
+std::vector<TempId> Pieces::out_of_reach(const Code& code) const {
+  std::vector<TempId> found;
+  if (!problem_.memory_through_r()) return found;
+  for (const CodeInst& inst : code.insts)
+    if (inst.kind == CodeKind::Store || inst.kind == CodeKind::Refill)
+      if (const TempId t = code.refs_of(inst)[0].temp; code.temps[t].file != ir::RegFile::R) found.push_back(old_of_[t]);
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  return found;
 }
 
 Code Pieces::code(const Code& old, const std::vector<Insts>& blocks) const {

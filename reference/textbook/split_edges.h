@@ -71,6 +71,8 @@ class Pieces {
   // With the blocks of `old`, and in them `blocks`.
   [[nodiscard]] Code code(const Code& old, const std::vector<Insts>& blocks) const;
   [[nodiscard]] const Plan& plan() const { return plan_; }
+  // Temps of the old code that the new code stores or refills where only registers of R may be: ascending, each once.
+  [[nodiscard]] std::vector<TempId> out_of_reach(const Code& code) const;
   [[nodiscard]] const std::vector<ir::PReg>& homes() const { return homes_; }
 
  private:
@@ -82,10 +84,12 @@ class Pieces {
   // Whether the one writes what the other reads.
   [[nodiscard]] bool overlap(const Transfer& a, const Transfer& b) const;
 
+  const Problem& problem_;
   Plan plan_;
   const std::vector<Temp>& temps_;
   std::vector<std::uint32_t> slot_of_;  // by temp
   std::vector<Temp> new_temps_;
+  std::vector<TempId> old_of_;  // by new temp
   std::vector<ir::PReg> homes_;
   std::vector<Ref> refs_;
   std::vector<TempId> operand_temp_;

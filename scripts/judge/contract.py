@@ -181,7 +181,9 @@ class Contract:
             self.fault(inst, None, f"reaches beyond slot {number}", True)
         if (slot.offset + offset) % min(16, reg.length & -reg.length):
             self.fault(inst, None, f"{reg.length} bytes at an address that is not aligned for them")
-        _, _, units = reg.preg
+        file, _, units = reg.preg
+        if file != "R" and self.target.memory_through_r[self.before.function.abi]:
+            self.fault(inst, 0, f"{self.text_of(reg.preg)} is no register of R")
         if units not in UNITS_OF_VREGS:
             self.fault(inst, 0, f"{self.text_of(reg.preg)} is no register of a spill or refill")
 

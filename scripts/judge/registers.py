@@ -66,6 +66,7 @@ class Target:
             units_in = functools.partial(units_named, halves=self.predicate_halves)
             reserved = units_in(description.get("reserved", []))
             by_name = {abi: description.get("abi", {}) | description.get("abis", {}).get(abi, {}) for abi in CALLEE_SAVED}
+            self.memory_through_r = {abi: d.get("memory_through_r", False) for abi, d in by_name.items()}
             self.callee_saved = {abi: sorted(units_in(d.get("callee_saved", []))) for abi, d in by_name.items()}
             self.reserved = {abi: reserved | units_in(d.get("reserved", [])) for abi, d in by_name.items()}
             return
@@ -73,6 +74,7 @@ class Target:
         self.units = {f: n for f, n in UNITS.items() if f not in missing}
         self.predicate_halves = False
         self.reserved = RESERVED
+        self.memory_through_r = {"seed": False, "cuda": False}
         self.callee_saved = {abi: [u for u in kept if u[0] in self.units] for abi, kept in CALLEE_SAVED.items()}
 
 

@@ -87,6 +87,7 @@ int Workshop::widest_alignment() const {
 }
 
 bool Workshop::fits_memory(PReg r) const {
+  if (subject.target.abi(subject.before.abi).memory_through_r && r.file != RegFile::R) return false;
   int least = ir::natural_align_log2(32 * r.count);
   if (const auto of_vregs = least_align_log2_.find(r.count); of_vregs != least_align_log2_.end())
     least = std::min(least, static_cast<int>(of_vregs->second));
