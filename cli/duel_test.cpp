@@ -271,6 +271,25 @@ TEST_F(Cli, ADuelAtSeveralLimitsIsTheDuelAtEach) {
   expect_complaint("fuzz --runs 1 --regs 24,0", "--regs: expected 1 to 255, found 0");
 }
 
+// A duelist alone plays the programs that alloc --ipra allocates; with others, lists that hold what any of them writes.
+TEST_F(Cli, CallsOfADuelDestroyWhatTheDuelistsWrite) {
+  const std::string files = source("corpus/ptx/saxpy.ptx") + " " + source("corpus/ptx/calls.ptx");
+  const auto rows = [&](const std::string& command) {
+    std::vector<std::string> all;
+    for (const auto& row : json(command)["results"])
+      if (row["function"] != "saxpy")
+        all.push_back(row["function"].dump() + row["limit"].dump() + row["registers"].dump() + row["spill_store_bytes"].dump());
+    return all;
+  };
+  const std::vector<std::string> together = rows("duel --ipra --json --with fatpoint --regs 40 " + files);
+  EXPECT_EQ(together, rows("alloc --ipra --json --with fatpoint --regs 40 -o x.rir " + source("corpus/ptx/calls.ptx")));
+  EXPECT_NE(together, rows("duel --json --with fatpoint --regs 40 " + files));
+  const std::vector<std::string> several = rows("duel --ipra --json --jobs 1 --with fatpoint,briggs --regs 40,64 " + files);
+  EXPECT_EQ(several, rows("duel --ipra --json --jobs 3 --with fatpoint,briggs --regs 40,64 " + files));
+  EXPECT_EQ(several.size(), 4 * together.size());
+  expect_complaint("duel --ipra --random 3", "--ipra: of files");
+}
+
 TEST_F(Cli, RandomDuelsAreTheSameForAnyNumberOfThreads) {
   const auto without_seconds = [](std::string json) { return std::regex_replace(json, std::regex("\"seconds\": [^\\n]*"), ""); };
   const Outcome one = run("duel --random 24 --seed 5 --jobs 1 --json");

@@ -17,7 +17,7 @@ void each_unit(ir::PReg r, Visit visit) {
 
 }  // namespace
 
-BottomUp bottom_up(const std::vector<Program>& programs) {
+BottomUp bottom_up(std::span<const Program> programs) {
   std::map<std::string_view, std::size_t> index;
   std::set<std::string_view> twice;
   for (std::size_t k = 0; k < programs.size(); ++k)
@@ -65,7 +65,8 @@ void CalleeClobbers::add(const ir::Function& before, const ir::Function& after, 
     each_unit(r, [&](std::size_t u) {
       if (kept[ir::index(r.file)].test(u)) units[ir::index(r.file)].set(u);
     });
-  known_.insert_or_assign(before.name, units);
+  Units& known = known_[before.name];
+  for (std::size_t f = 0; f < known.size(); ++f) known[f] |= units[f];
 }
 
 ir::Function CalleeClobbers::applied_to(const ir::Function& f) const {

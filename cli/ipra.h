@@ -11,6 +11,7 @@
 #include <array>
 #include <bitset>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,12 @@ struct BottomUp {
   std::vector<std::size_t> order;
   std::vector<bool> is_known;  // by index: its clobbers may be used, since all of its callees come before it
 };
-[[nodiscard]] BottomUp bottom_up(const std::vector<Program>& programs);
+[[nodiscard]] BottomUp bottom_up(std::span<const Program> programs);
 
 class CalleeClobbers {
  public:
-  // What calls of this function destroy from here on. Requires: `before` is what was allocated, `after` is over pregs.
+  // What calls of this function destroy from here on: what any allocation of it that was added writes. Requires: `before` is what was
+  // allocated, `after` is over pregs.
   void add(const ir::Function& before, const ir::Function& after, const ir::Target& target);
   // Narrows the clobbers of the calls of functions that were added.
   [[nodiscard]] ir::Function applied_to(const ir::Function& f) const;

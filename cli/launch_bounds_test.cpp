@@ -83,6 +83,18 @@ TEST_F(Cli, AFailureNamesTheLineOfThePtxFileAndTheLimitThatWouldDo) {
   const Outcome r = run("alloc --regs 3 a.ptx");
   EXPECT_EQ(r.status, 1);
   EXPECT_THAT(r.err, ContainsRegex("^a.ptx:[789]: @k: #[0-9]+: .*; 8 registers would do\n"));
+  write("b.rir", R"(rir 1
+func @f kernel target sm_90 threads 32
+  vreg %0 R b256
+  vreg %1 R b256
+  block b0
+    #0 %0 = ld 0 !read
+    #1 %1 = ld 32 !read
+    #2 setmaxnreg.dec.sync.aligned.u32 8 !convergent
+    #3 st %0, %1 !write
+    #4 exit
+)");
+  EXPECT_THAT(run("alloc b.rir").err, HasSubstr("; setmaxnreg leaves 8 registers there, and 16 would do\n"));
 }
 
 }  // namespace

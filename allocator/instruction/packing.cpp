@@ -51,9 +51,9 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
   for (const PReg r : target.abi(program.abi).callee_saved) {
     const UnitSet kept = units_of(r) - clobbered[ir::index(r.file)];
     if (returns) b.callee_saved[ir::index(r.file)] |= kept;
-    const bool is_above_a_limit = r.file == RegFile::R && points.vary() && r.end() > points.least();
     const bool is_saved_through_r = b.memory_through_r && r.file != RegFile::R;
-    if (reentered || is_above_a_limit || is_saved_through_r) b.allocatable[ir::index(r.file)] -= kept;
+    const int first_lost = reentered || is_saved_through_r ? 0 : r.file == RegFile::R ? points.least() : ir::kMaxUnits;
+    b.allocatable[ir::index(r.file)] -= kept & UnitSet::range(first_lost, ir::kMaxUnits);
   }
   count_from_zero();
   return b;

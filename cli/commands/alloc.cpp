@@ -25,6 +25,7 @@
 #include "ir/text/text.h"
 #include "oracles/before.h"
 #include "oracles/completeness.h"
+#include "oracles/limit_by_point.h"
 #include "oracles/pair/raise.h"
 #include "oracles/quality/frame_use.h"
 #include "oracles/quality/quality.h"
@@ -123,8 +124,14 @@ std::string failure_of(const Options& o, const Program& p, const ir::Target& tar
   if (failure.kind != ir::AllocFailure::Kind::Impossible) return text;
   const auto limits_of = [&](int registers) { return o.target.limits_for(target, registers); };
   const int enough = least_registers(p.function, target, limits_of);
-  return oracles::find_impossible(p.function, target, limits_of(enough)) ? text
-                                                                         : fmt::format("{}; {} registers would do", text, enough);
+  const auto impossible = oracles::find_impossible(p.function, target, limits_of(enough));
+  if (!impossible) return fmt::format("{}; {} registers would do", text, enough);
+  // No limit at the entry helps where an instruction on the way lowers it.
+  const ir::Inst& there = *p.function.find_inst(*impossible);
+  const auto demand = oracles::demand(p.function, there, ir::RegFile::R, target);
+  const oracles::LimitByPoint limit(p.function, limits_of(0).of(ir::RegFile::R));
+  const int left = limit.before(static_cast<std::size_t>(&there - p.function.insts.data()));
+  return demand > left ? fmt::format("{}; setmaxnreg leaves {} registers there, and {} would do", text, left, *demand) : text;
 }
 
 int alloc(const Options& o) {

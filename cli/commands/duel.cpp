@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +17,7 @@
 #include "cli/commands/duel_run.h"
 #include "cli/function_names.h"
 #include "cli/input.h"
+#include "cli/ipra.h"
 #include "cli/least_registers.h"
 #include "cli/options.h"
 #include "cli/parallel.h"
@@ -50,6 +54,7 @@ struct Options {
   int jobs = 0;
   DuelOutput shown;
   bool metamorphic = false;
+  bool ipra = false;
   bool demangle = false;
 };
 
@@ -58,6 +63,15 @@ struct PlayedProgram {
   duel::Case input;
   std::vector<ir::Limits> limits;
   std::vector<duel::Duel> duels;
+  std::vector<ir::Function> narrowed =
+      {};  // by limit: the program that was played, where calls destroy less; empty = that of `input`
+
+  // The case as it was played at one limit.
+  [[nodiscard]] const duel::Case& at(std::size_t limit) {
+    input.limits = limits[limit];
+    if (!narrowed.empty()) input.program = narrowed[limit];
+    return input;
+  }
 };
 
 // At which limits of the general register file programs are played.
@@ -127,6 +141,26 @@ PlayedProgram play(duel::Case input, std::vector<ir::Limits> limits, const std::
   return r;
 }
 
+// The functions of one file at the same limits, callees first. A call destroys what any of the duelists writes in its callee at this
+// limit, so that all of them play the same program.
+void play_file(std::span<PlayedProgram> file, const BottomUp& callees_first, const std::vector<const ir::Allocator*>& duelists,
+               bool metamorphic) {
+  for (std::size_t m = 0; m < file.front().limits.size(); ++m) {
+    CalleeClobbers clobbers;
+    for (const std::size_t k : callees_first.order) {
+      PlayedProgram& r = file[k];
+      const ir::Limits& l = r.limits[m];
+      r.narrowed.push_back(clobbers.applied_to(r.input.program));
+      const oracles::Before before(r.narrowed.back(), *r.input.target);
+      r.duels.push_back(
+          duel::duel(before, {.duelists = duelists, .limits = l, .knobs = r.input.knobs, .metamorphic = metamorphic}));
+      if (!callees_first.is_known[k]) continue;
+      for (const duel::Bout& b : r.duels.back().bouts)
+        if (b.program) clobbers.add(r.narrowed.back(), *b.program, *r.input.target);
+    }
+  }
+}
+
 // At every limit from the program's demand to its unspilled need, ascending; or at a share of its MaxLive, if that is not below its
 // demand, else there.
 PlayedProgram play_own_limits(duel::Case input, const ChosenLimits& limits, const std::vector<const ir::Allocator*>& duelists,
@@ -159,6 +193,13 @@ class WholeFiles {
       for (std::size_t k = begin; k < end; ++k) last_[k] = end - 1, is_judged_[k] = is_judged;
     }
   }
+  // [begin, end) of the programs, in order: each alone, or those of a file whose functions call each other together.
+  [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> groups(bool together) const {
+    std::vector<std::pair<std::size_t, std::size_t>> all;
+    for (std::size_t k = 0; k < last_.size(); k = all.back().second)
+      all.emplace_back(k, together && is_judged_[k] ? last_[k] + 1 : k + 1);
+    return all;
+  }
 
   // Takes the programs in their order.
   void add(std::size_t k, bool is_weak, PlayedProgram played, DuelRun& run) {
@@ -178,7 +219,8 @@ class WholeFiles {
     for (std::size_t k = 0; k < functions_.size(); ++k) {
       const PlayedProgram& f = functions_[k];
       const auto& after = f.duels[limit].bouts[duelist].program;
-      file.push_back({&f.input.program, after ? &*after : nullptr, f.input.target, are_weak_[k]});
+      const ir::Function& before = f.narrowed.empty() ? f.input.program : f.narrowed[limit];
+      file.push_back({&before, after ? &*after : nullptr, f.input.target, are_weak_[k]});
     }
     const std::vector<oracles::JudgeResult> results = oracles::judge_calls(file);
     for (std::size_t k = 0; k < functions_.size(); ++k) {
@@ -188,8 +230,7 @@ class WholeFiles {
       whole.allocator = b.allocator;
       whole.program = b.program;
       whole.report.results.push_back(results[k]);
-      functions_[k].input.limits = functions_[k].limits[limit];
-      run.object(functions_[k].input, whole);
+      run.object(functions_[k].at(limit), whole);
     }
   }
 
@@ -258,29 +299,43 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   DuelRun run(o.shown, duelists, this_run(), "duel", static_cast<std::int64_t>(programs.size() * limits.count()));
   DuelTable table(duelists, longest_name);
   WholeFiles whole_files(programs);
-  const std::function<PlayedProgram(std::int64_t)> work = [&](std::int64_t k) {
-    const auto at = static_cast<std::size_t>(k);
-    duel::Case input{targets[at], {}, knobs, std::move(programs[at].function)};
-    if (limits.hang_on_program()) return play_own_limits(std::move(input), limits, duelists, o.metamorphic);
-    std::vector<ir::Limits> all = limits.given(*targets[at], programs[at].declared.bounds);
-    return play(std::move(input), std::move(all), duelists, o.metamorphic);
+  // Programs that wait for one another are played as one.
+  const auto groups = whole_files.groups(o.ipra && !limits.hang_on_program());
+  const std::function<std::vector<PlayedProgram>(std::int64_t)> work = [&](std::int64_t g) {
+    const auto [begin, end] = groups[static_cast<std::size_t>(g)];
+    const BottomUp callees_first = end - begin > 1 ? bottom_up(std::span(programs).subspan(begin, end - begin)) : BottomUp();
+    std::vector<PlayedProgram> played;
+    for (std::size_t at = begin; at < end; ++at) {
+      duel::Case input{targets[at], {}, knobs, std::move(programs[at].function)};
+      std::vector<ir::Limits> all =
+          limits.hang_on_program() ? std::vector<ir::Limits>() : limits.given(*targets[at], programs[at].declared.bounds);
+      if (limits.hang_on_program()) played.push_back(play_own_limits(std::move(input), limits, duelists, o.metamorphic));
+      else if (end - begin > 1) played.push_back({std::move(input), std::move(all), {}});
+      else played.push_back(play(std::move(input), std::move(all), duelists, o.metamorphic));
+    }
+    if (end - begin > 1) play_file(played, callees_first, duelists, o.metamorphic);
+    return played;
   };
-  const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
-    const std::string& file = programs[static_cast<std::size_t>(k)].file;
+  const auto take_program = [&](std::size_t k, PlayedProgram r) {
+    const std::string& file = programs[k].file;
     for (std::size_t m = 0; m < r.duels.size(); ++m) {
-      r.input.limits = r.limits[m];
-      const std::string name = m > 0 ? "" : o.demangle ? demangled(r.input.program.name) : r.input.program.name;
-      if (!o.shown.json) run.say(table.rows_of(name, r.input, r.duels[m]) + floor_lines(r.input, r.duels[m]));
-      if (!o.shown.json)
-        run.say(launch_lines(r.input, programs[static_cast<std::size_t>(k)].declared.bounds, r.duels[m], limits.follows_bounds()));
-      run.add(r.input, r.duels[m], {file, file, results::Content::Kept, std::nullopt});
+      const duel::Case& input = r.at(m);
+      const std::string name = m > 0 ? "" : o.demangle ? demangled(input.program.name) : input.program.name;
+      if (!o.shown.json) run.say(table.rows_of(name, input, r.duels[m]) + floor_lines(input, r.duels[m]));
+      if (!o.shown.json) run.say(launch_lines(input, programs[k].declared.bounds, r.duels[m], limits.follows_bounds()));
+      run.add(input, r.duels[m], {file, file, results::Content::Kept, std::nullopt});
       if (!limits.hang_on_program()) run.step();
     }
     if (limits.hang_on_program()) run.step();
-    else whole_files.add(static_cast<std::size_t>(k), programs[static_cast<std::size_t>(k)].declared.is_weak, std::move(r), run);
+    else whole_files.add(k, programs[k].declared.is_weak, std::move(r), run);
+  };
+  const std::function<bool(std::int64_t, std::vector<PlayedProgram>)> take = [&](std::int64_t g,
+                                                                                 std::vector<PlayedProgram> played) {
+    for (std::size_t k = 0; k < played.size(); ++k)
+      take_program(groups[static_cast<std::size_t>(g)].first + k, std::move(played[k]));
     return !run.is_interrupted();
   };
-  in_order<PlayedProgram>(static_cast<std::int64_t>(programs.size()), resolve_jobs(o.jobs), work, take);
+  in_order<std::vector<PlayedProgram>>(static_cast<std::int64_t>(groups.size()), resolve_jobs(o.jobs), work, take);
   const std::string legend = "warps: of an SM at the block size; stores, loads: bytes of spill stores and refills";
   if (asks_ptxas) run.set_ptxas(json_of(ptxas));
   return run.finish("\n" + wrapped(legend, columns_of(STDOUT_FILENO)) + "\n" + text_of(ptxas), std::nullopt, unreadable);
@@ -342,6 +397,7 @@ int duel_command(const Options& o) {
   check_size(o.size);
   if (o.size != 0 && o.random == 0) throw BadInput("--size: of random programs, with --random N");
   if ((o.random > 0) != o.inputs.empty()) throw BadInput("give either files or directories, or --random N");
+  if (o.ipra && o.random > 0) throw BadInput("--ipra: of files; random programs have no bodies of what they call");
   return o.random > 0 ? duel_random(o, duelists, knobs, asks_ptxas) : duel_files(o, duelists, knobs, asks_ptxas);
 }
 
@@ -376,6 +432,10 @@ Action declare_duel(Arguments& a) {
   a.flag("--metamorphic", o->metamorphic,
          "Ask each allocator again about variants of each program (other numbers, names, order of blocks, dead code, "
          "one register more): a change of verdict is a finding. Takes about ten times as long");
+  a.flag("--ipra", o->ipra,
+         "Inter-procedural: a call of a function with a body in the same file destroys what the allocations of that body by these "
+         "duelists write at this limit, and no more, as with ptxas; not in recursion, nor through registers, nor with --regs sweep "
+         "and 75%");
   a.option("--db", &o->shown.database,
            "SQLite file that gets a run of results: a row a program, allocator and limit, with all measures (regduel compare)");
   a.flag("--demangle", o->demangle, "Names of functions in the table as in the source: k(int) for _Z1ki");

@@ -70,10 +70,12 @@ void Problem::find_units(const ir::Target& target, ir::Limits limits) {
     UnitSet units = units_of(r) & allocatable_[ir::index(r.file)];
     units -= given_up[ir::index(r.file)];
     // A save at the head of a block that is entered again would save the wrong thing, and one through R takes a register of R.
-    const bool is_above_a_limit = r.file == ir::RegFile::R && limits_.vary() && r.end() > limits_.least();
+    // A register above the least limit is not restored everywhere.
     const bool is_saved_through_r = memory_through_r() && r.file != ir::RegFile::R;
-    if (entry_is_head || is_above_a_limit || is_saved_through_r) allocatable_[ir::index(r.file)] -= units;
-    else if (returns) callee_saved_[ir::index(r.file)] |= units;
+    const int first_lost = entry_is_head || is_saved_through_r ? 0 : r.file == ir::RegFile::R ? limits_.least() : ir::kMaxUnits;
+    const UnitSet lost = units & UnitSet::range(first_lost, ir::kMaxUnits);
+    allocatable_[ir::index(r.file)] -= lost;
+    if (returns) callee_saved_[ir::index(r.file)] |= units - lost;
   }
 }
 

@@ -379,7 +379,8 @@ int vector_element_bytes(const Function& f, const Inst& i, const Opcode& o, std:
   const bool is_hint = o.text.find("cache_hint") != std::string::npos && k + 1 == defs + uses_of(ops).size();
   if (is_hint || (is_texture(o) && k == defs)) return 0;
   if (is_texture(o) && !is_def && !is_in_braces(f, ops[k])) return bytes > 8 ? 4 : 0;
-  const bool is_value = is_def ? defs == 1 : pattern.find('V') != std::string_view::npos && k > defs;
+  const std::size_t address_operands = is_texture(o) ? 2 : 1;  // a texture and its coordinates
+  const bool is_value = is_def ? defs == 1 : pattern.find('V') != std::string_view::npos && k >= defs + address_operands;
   if (n >= 2 && is_value && bytes * 8 >= n * 8 && (is_def || bytes * 8 == n * std::max(o.type.bits, 8) || bytes > 8))
     return bytes / n;
   if (bytes > 8 && !(o.has("b128") && bytes == 16)) return 4;

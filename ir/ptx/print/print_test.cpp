@@ -116,6 +116,8 @@ TEST(PtxOut, TexturesAndSurfaces) {
   EXPECT_THAT(again("tex.3d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%rd1, %rd2, {%f5,%f6,%f7,%f8}];"), HasSubstr("[%v5, %v6, {"));
   EXPECT_THAT(again("sust.b.1d.v2.b32.trap [%rd1, {%r1,%r2}], {%r3,%r4};"), ContainsRegex("\\], \\{%[a-z0-9_]+, %[a-z0-9_]+\\};"));
   EXPECT_THAT(again("sust.b.1d.v2.b32.trap [%rd1, {%r1,%r2}], %rd2;"), ContainsRegex("\\], %v[0-9]+;"));
+  EXPECT_THAT(again("sust.b.1d.v2.b32.trap [%rd1, {%r1,%r2,%r3,%r4}], {%r5,%r6};"),
+              ContainsRegex("\\{%[a-z0-9_]+, %[a-z0-9_]+, %[a-z0-9_]+, %[a-z0-9_]+\\}\\], \\{%[a-z0-9_]+, %[a-z0-9_]+\\};"));
   EXPECT_THAT(again("sured.b.max.2d.u64.zero [%rd1, {%r1,%r2}], %rd2;"),
               ContainsRegex("\\{%[a-z0-9_]+, %[a-z0-9_]+\\}\\], %v[0-9]+;"));
 }
