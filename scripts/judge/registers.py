@@ -77,6 +77,11 @@ class Target:
         self.memory_through_r = {"seed": False, "cuda": False}
         self.callee_saved = {abi: [u for u in kept if u[0] in self.units] for abi, kept in CALLEE_SAVED.items()}
 
+    def places(self, abi, limit, units=1, align=1):
+        """Where so many units of R may begin, below the limit and clear of what is reserved."""
+        reserved = self.reserved[abi]
+        return [at for at in range(0, limit - units + 1, align) if reserved.isdisjoint(units_of(("R", at, units)))]
+
 
 def units_named(texts, halves):
     return set().union(*(units_of(read_preg(Line(text, "target", 1, halves))) for text in texts)) if texts else set()
