@@ -49,6 +49,7 @@ Abi cuda_abi(int sm) {
   abi.arguments = abi.results = units(RegFile::R, 4, 15);
   abi.fills_gaps = true;
   abi.reserved = {units(RegFile::R, 1, 1)};  // the stack pointer, in a function without a frame, too
+  abi.memory_through_r = true;               // SASS stores no predicate and no uniform register
   abi.callee_saved = {units(RegFile::R, 2, 2), units(RegFile::R, 16, 31)};
   abi.clobbered = {units(RegFile::R, 0, 1), units(RegFile::R, 3, 15), units(RegFile::R, 20, 21)};
   abi.runtime_clobbered = abi.clobbered;

@@ -71,7 +71,20 @@ std::unexpected<ir::AllocFailure> unsupported(std::string message) {
   return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Unsupported, std::move(message)});
 }
 
-// The highest of the first `units` units, plus 1; with more units than there are, the end of all that there are, plus 1.
+// The highest register that the program names itself, plus 1, where no allocation leaves the instruction out.
+std::int64_t registers_named(const ir::Function& f, ir::RegFile file) {
+  std::int64_t registers = 0;
+  for (const ir::Inst& inst : f.insts) {
+    if (inst.op == ir::Op::Copy || inst.is_phi() || inst.has(ir::kRematerialisable)) continue;
+    for (const ir::Operand& op : f.operands_of(inst))
+      if (const ir::PReg r = f.fixed_of(op); r.is_valid() && r.file == file && f.is_whole(op))
+        registers = std::max<std::int64_t>(registers, r.end());
+  }
+  return registers;
+}
+
+// What a duel counts where the first `units` units are in use: the highest, plus 1; with more units than there are, the end of all
+// that there are, plus 1.
 std::int64_t registers_of(int units, const UnitSet& all) {
   int registers = 0;
   for (int u = all.first(); u >= 0 && units > 0; u = all.next(u + 1), --units) registers = u + 1;
@@ -110,7 +123,6 @@ Result fewest_registers(const Problem& problem, const Knobs& knobs, const ir::Al
   const ValueGraphs graphs = lower_by_value(problem, plan);
   std::vector<ir::PReg> homes(graphs.code.temps.size());
   for (TempId t = 0; t < homes.size(); ++t) homes[t] = graphs.code.temps[t].fixed;
-  std::vector<std::string> notes;
   for (const ir::RegFile file : ir::kAllFiles) {
     const FileGraph& graph = graphs.value.files[ir::index(file)];
     if (graph.size() == 0) continue;
@@ -120,7 +132,8 @@ Result fewest_registers(const Problem& problem, const Knobs& knobs, const ir::Al
                         .proof = proof,
                         .names = proof.empty() ? std::vector<std::string>() : names_of(problem, graphs.code, graph)};
     const FewestUnits fewest = fewest_units(graph, all, effort, &graphs.necessary.files[ir::index(file)]);
-    bounds.push_back({ir::Bound::Kind::Registers, file, registers_of(fewest.at_least, all)});
+    bounds.push_back(
+        {ir::Bound::Kind::Registers, file, std::max(registers_of(fewest.at_least, all), registers_named(problem.program(), file))});
     if (fewest.at_most < 0)
       return unsupported(
           fewest.is_impossible(all.count())
@@ -128,16 +141,18 @@ Result fewest_registers(const Problem& problem, const Knobs& knobs, const ir::Al
               : fmt::format("whether file {} fits into {} registers without spilling is not known", ir::name(file), all.count()));
     for (NodeId n = 0; n < graph.size(); ++n)
       homes[graph.temp(n)] = {file, static_cast<std::uint8_t>(graph.units(n)), static_cast<std::uint16_t>(fewest.unit_of[n])};
-    notes.push_back(fewest.is_proved()
-                        ? fmt::format("file {}: {} registers, the fewest without splitting", ir::name(file), fewest.at_most)
-                        : fmt::format("file {}: {} registers; the fewest are between {} and {}", ir::name(file), fewest.at_most,
-                                      fewest.at_least, fewest.at_most));
     if (options.trace != nullptr)
       options.trace->line(fmt::format("exact: file {}: clique {} ({}), {} to {}, questions {}", ir::name(file), fewest.clique,
                                       names(graph, fewest.clique_nodes), fewest.at_least, fewest.at_most, fewest.questions));
   }
   ir::Allocation result = rewrite(problem, plan, graphs.code, homes, graphs.is_dead, options.fuel);
-  result.notes.insert(result.notes.end(), notes.begin(), notes.end());
+  for (const ir::Bound& bound : bounds) {
+    const std::int64_t registers = result.claims.registers[ir::index(bound.file)];
+    result.notes.push_back(registers <= bound.at_least
+                               ? fmt::format("file {}: {} registers, the fewest without splitting", ir::name(bound.file), registers)
+                               : fmt::format("file {}: {} registers; the fewest are between {} and {}", ir::name(bound.file),
+                                             registers, bound.at_least, registers));
+  }
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "ir/prover.h"
 #include "reference/colourer.h"
 #include "reference/testing.h"
 
@@ -140,6 +141,40 @@ block b0
       255);
   ASSERT_TRUE(a.has_value()) << a.error().message;
   EXPECT_EQ(a->claims.registers[ir::index(ir::RegFile::R)], 4);
+}
+
+// What is proved is what a duel counts: the highest register, plus 1, behind those that are reserved and those that the program names.
+TEST(Exact, CountsUpToTheHighestRegister) {
+  struct Proof {
+    std::vector<std::string> notes;
+    std::int64_t bound_of_r = 0;
+  };
+  const auto proof = [](const std::string& body, ir::AbiName abi) {
+    ir::Function f = parse_body(body);
+    f.abi = abi;
+    ir::AllocOptions options;
+    options.limits = ir::Limits::of(ir::default_target(), 255);
+    const auto exact = make_exact();
+    std::vector<ir::Bound> bounds;
+    const auto a = dynamic_cast<const ir::Prover&>(*exact).prove(f, ir::default_target(), options, bounds);
+    return Proof{a.has_value() ? a->notes : std::vector<std::string>{a.error().message}, bounds.at(0).at_least};
+  };
+  // R1 is reserved.
+  const Proof cuda = proof(kThreeLive, ir::AbiName::Cuda);
+  EXPECT_THAT(cuda.notes, ElementsAre("file R: 4 registers, the fewest without splitting", HasSubstr("file P")));
+  EXPECT_EQ(cuda.bound_of_r, 4);
+  EXPECT_EQ(proof(kThreeLive, ir::AbiName::Seed).bound_of_r, 3);
+  const Proof named = proof(R"(vreg %0 R b32
+vreg %1 R b32
+block b0
+#0 %0 = ld 0
+#1 %1{=R9} = ld 1
+#2 st %0, %1 !write
+#3 exit
+)",
+                            ir::AbiName::Seed);
+  EXPECT_THAT(named.notes, ElementsAre("file R: 10 registers, the fewest without splitting"));
+  EXPECT_EQ(named.bound_of_r, 10);
 }
 
 TEST(Exact, Knobs) {

@@ -16,6 +16,7 @@ CALLEE_SAVED = {
     "cuda": [("R", 2)] + [("R", n) for n in range(16, 255) if n < 32 or n % 8 >= 4] + [("UR", n) for n in range(36, 63)],
 }
 RESERVED = {"seed": set(), "cuda": {("R", 1)}}
+MEMORY_THROUGH_R = {"seed": False, "cuda": True}
 
 UNITS_OF_VREGS = (1, 2, 3, 4, 8)
 PART_BYTES = {"b": 1, "h": 2, "w": 4, "d": 8, "q": 16}
@@ -74,8 +75,13 @@ class Target:
         self.units = {f: n for f, n in UNITS.items() if f not in missing}
         self.predicate_halves = False
         self.reserved = RESERVED
-        self.memory_through_r = {"seed": False, "cuda": False}
+        self.memory_through_r = MEMORY_THROUGH_R
         self.callee_saved = {abi: [u for u in kept if u[0] in self.units] for abi, kept in CALLEE_SAVED.items()}
+
+    def places(self, abi, limit, units=1, align=1):
+        """Where so many units of R may begin, below the limit and clear of what is reserved."""
+        reserved = self.reserved[abi]
+        return [at for at in range(0, limit - units + 1, align) if reserved.isdisjoint(units_of(("R", at, units)))]
 
 
 def units_named(texts, halves):
