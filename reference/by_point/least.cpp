@@ -25,7 +25,7 @@ Code lowered(const Problem& problem, Plan& plan) {
   Code code = lower(problem, plan);
   const std::vector<std::uint8_t> is_dead = drop_dead_code(problem, code, DeadCopies::Pairs);
   for (std::size_t i = 0; i < code.insts.size(); ++i)
-    if (is_dead[i] && code.insts[i].source != kNoSource) plan.is_left_out[code.insts[i].source] = 1;
+    if (is_dead[i] == kNoneReadsIt && code.insts[i].source != kNoSource) plan.is_left_out[code.insts[i].source] = 1;
   for (TempId v = 0; v < code.num_values; ++v)
     if (problem.can_remat(v) && !REGDUEL_PLANTED("exact-split-nothing-is-computed-again")) plan.locations[v] = Location::nowhere();
   code = lower(problem, plan);

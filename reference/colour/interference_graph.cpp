@@ -59,8 +59,10 @@ class Builder {
     out_.node_of.assign(code_.temps.size(), kNoNode);
     for (const CodeBlock& b : code_.blocks) {
       if (!b.is_reachable) continue;
-      for (const CodeInst& inst : code_.insts_of(b))
+      for (const CodeInst& inst : code_.insts_of(b)) {
+        if (inst.kind == CodeKind::Deleted) continue;
         for (const Ref& r : code_.refs_of(inst)) out_.node_of[r.temp] = 0;
+      }
     }
     ir::PerFile<std::size_t> nodes = {};
     for (TempId t = 0; t < code_.temps.size(); ++t) {
@@ -155,7 +157,7 @@ class Builder {
       defs(i, refs, live);
       return false;
     }
-    if (!refs.empty()) {
+    if (!refs.empty() && inst.kind != CodeKind::Deleted) {
       if (!is_among_moves) defs(i, refs, live);
       uses(refs);
       for (std::size_t p = 0; p < inst.copy_pairs; ++p) {

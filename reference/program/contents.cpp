@@ -40,6 +40,7 @@ void Contents::find_writes() {
           if (inst.source != kNoSource && f.insts[inst.source].is_repeatable() &&
               problem_.remat_def(computed_by(inst.source)) == inst.source)
             add(i, Write{computed_by(inst.source), kNoTemp, ~ByteMask{0}});
+          for (const Ref& r : refs) add(i, Write{r.temp, kNoTemp, code_.bytes_of(r).writes, true});
           break;
         case CodeKind::Remat:
           if (!refs.empty()) add(i, Write{refs[0].temp, computed_by(inst.remat_of), ~ByteMask{0}});
@@ -146,6 +147,10 @@ void Contents::pass(std::uint32_t inst, State& s) const {
   for (std::size_t k = 0; k < writes.size(); ++k) {
     const TempId t = writes[k].to;
     if (group_of_[t] == kNoGroup) continue;
+    if (writes[k].undefines) {
+      s.missing[missing_at(t)] |= writes[k].kills;
+      continue;
+    }
     if (writes[k].from == kNoTemp) define(t, s);
     else if (writes[k].from != t) copy(t, from[k], s);
     ByteMask& of_t = s.missing[missing_at(t)];

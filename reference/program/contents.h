@@ -81,6 +81,7 @@ class Contents {
   struct Write {
     TempId to = kNoTemp, from = kNoTemp;  // from: none = something new
     ByteMask kills = 0;                   // what is written on every execution
+    bool undefines = false;               // nothing is written; these bytes are undefined from here on
   };
   void find_writes();
   void find_groups();

@@ -46,8 +46,9 @@ std::uint64_t key(std::uint32_t block, TempId t) { return std::uint64_t{block} <
 // The defs that give their temp something: what computes, and copies of what such a def has reached.
 class Defined {
  public:
-  explicit Defined(const Code& code)
-      : code_(code), block_of_(blocks_of_insts(code)), is_defined_(code.refs.size(), 0), is_reached_(code.refs.size(), 0) {
+  Defined(const Problem& problem, const Code& code)
+      : f_(problem.program()), code_(code), block_of_(blocks_of_insts(code)), is_defined_(code.refs.size(), 0),
+        is_reached_(code.refs.size(), 0) {
     uses_.build(code.temps.size(), [&](auto add) {
       for (std::uint32_t i = 0; i < code.insts.size(); ++i)
         for (std::uint32_t r = code.insts[i].first_ref; r < code.insts[i].first_ref + code.insts[i].num_refs; ++r)
@@ -57,19 +58,18 @@ class Defined {
   // Whether no path brings anything to what the instruction copies. Requires run().
   [[nodiscard]] bool copies_nothing(std::uint32_t i) const {
     const CodeInst& inst = code_.insts[i];
-    bool is_copy = false;
+    bool copies = false;
     for (std::uint32_t k = 0; k < inst.num_refs; ++k) {
       const std::uint32_t r = inst.first_ref + k;
       if ((code_.refs[r].flags & kWrites) == 0) continue;
-      if (source(inst, k) == kNoTemp || is_defined_[r]) return false;
-      is_copy = true;
+      if ((source(inst, k) == kNoTemp && !is_copy(inst)) || is_defined_[r]) return false;
+      copies = true;
     }
-    return is_copy;
+    return copies;
   }
   // Whether some path brings something to what the ref, a read, names. Requires run().
   [[nodiscard]] bool reads_something(std::uint32_t ref) const {
-    const TempId t = code_.refs[ref].temp;
-    return is_reached_[ref] != 0 || (t < code_.num_values && code_.temps[t].fixed.is_valid());
+    return is_reached_[ref] != 0 || is_architectural(code_.refs[ref].temp);
   }
   void run() {
     for (std::uint32_t b = 0; b < code_.blocks.size(); ++b)
@@ -77,8 +77,8 @@ class Defined {
            code_.blocks[b].is_reachable && i < code_.blocks[b].first_inst + code_.blocks[b].num_insts; ++i)
         for (std::uint32_t k = 0; k < code_.insts[i].num_refs; ++k) {
           const TempId from = source(code_.insts[i], k);
-          const bool is_there = from != kNoTemp && from < code_.num_values && code_.temps[from].fixed.is_valid();
-          if (from == kNoTemp || is_there) define(i, code_.insts[i].first_ref + k);
+          const bool computes = from == kNoTemp && (!is_copy(code_.insts[i]) || copies_architectural(code_.insts[i]));
+          if (computes || (from != kNoTemp && is_architectural(from))) define(i, code_.insts[i].first_ref + k);
         }
     while (!work_.empty()) {
       const Use def = work_.back();
@@ -101,6 +101,24 @@ class Defined {
     if (inst.kind == CodeKind::Move && inst.copy_pairs == 0 && k == 0) return code_.refs_of(inst)[1].temp;
     return code_.source_of(inst, k);
   }
+  // A copy of parts, under a guard, or to fixed registers, too.
+  [[nodiscard]] bool is_copy(const CodeInst& inst) const {
+    return inst.kind == CodeKind::Original && f_.insts[inst.source].is_copy();
+  }
+  [[nodiscard]] bool copies(const CodeInst& inst, TempId t) const {
+    if (!is_copy(inst)) return false;
+    const ir::Inst& from = f_.insts[inst.source];
+    for (std::uint32_t o = from.first_operand; o < from.first_operand + from.num_operands; ++o)
+      if (f_.operands[o].role == ir::Role::Use && code_.operand_temp[o] == t) return true;
+    return false;
+  }
+  // Holds something from the entry on. The lists of refs do not have operands of the program that are architectural.
+  [[nodiscard]] bool is_architectural(TempId t) const { return t < code_.num_values && code_.temps[t].fixed.is_valid(); }
+  [[nodiscard]] bool copies_architectural(const CodeInst& inst) const {
+    return std::ranges::any_of(f_.operands_of(f_.insts[inst.source]), [&](const ir::Operand& op) {
+      return op.role == ir::Role::Use && op.is_vreg() && f_.vreg(f_.root(op.vreg())).is_architectural();
+    });
+  }
   void define(std::uint32_t i, std::uint32_t ref) {
     if ((code_.refs[ref].flags & kWrites) != 0 && !std::exchange(is_defined_[ref], std::uint8_t{1})) work_.push_back({i, ref});
   }
@@ -122,7 +140,7 @@ class Defined {
           if ((bytes.reads & r.bytes) == 0) continue;
           is_reached_[use->ref] = 1;
           for (std::uint32_t k = 0; k < inst.num_refs; ++k)
-            if (source(inst, k) == r.temp) define(i, inst.first_ref + k);
+            if (source(inst, k) == r.temp || (source(inst, k) == kNoTemp && copies(inst, r.temp))) define(i, inst.first_ref + k);
         }
         r.bytes &= ~killed;
       }
@@ -136,6 +154,7 @@ class Defined {
     }
   }
 
+  const ir::Function& f_;
   const Code& code_;
   const std::vector<std::uint32_t> block_of_;            // by instruction
   Grouped<Use> uses_;                                    // by temp, defs among them
@@ -154,7 +173,7 @@ class Needed {
     writes_.build(code.temps.size(), [&](auto add) {
       for (std::uint32_t i = 0; i < code.insts.size(); ++i)
         for (std::uint32_t r = code.insts[i].first_ref; r < code.insts[i].first_ref + code.insts[i].num_refs; ++r)
-          if (const Ref& ref = code.refs[r]; (ref.flags & kWrites) != 0)
+          if (const Ref& ref = code.refs[r]; (ref.flags & (kWrites | kKillsBytes)) != 0)
             add(ref.temp, Def{i, r, code.bytes_of(ref).writes, (ref.flags & kKillsBytes) != 0});
     });
   }
@@ -198,6 +217,7 @@ class Needed {
     ByteMask bytes;
   };
   void need(const Def& def) {
+    if ((code_.refs[def.ref].flags & kWrites) == 0) return;
     need(def.inst);
     const CodeInst& inst = code_.insts[def.inst];
     if (!goes_by_pair(def.inst) || std::exchange(is_needed_def_[def.ref], std::uint8_t{1})) return;
@@ -260,6 +280,21 @@ void drop_pairs(const Needed& needed, Code& code, std::uint32_t i) {
   inst.copy_pairs = pairs;
 }
 
+// Takes a copy of nothing out of the code, but for what it writes over.
+void undefine(Code& code, std::uint32_t i) {
+  CodeInst& inst = code.insts[i];
+  const auto refs = std::span(code.refs).subspan(inst.first_ref, inst.num_refs);
+  std::size_t kept = 0;
+  for (const Ref& r : refs) {
+    if ((r.flags & kWrites) == 0) continue;
+    Ref& to = refs[kept++] = r;
+    to.flags &= kKills | kKillsBytes | kPartial;
+  }
+  inst.kind = CodeKind::Deleted;
+  inst.num_refs = static_cast<std::uint16_t>(kept);
+  inst.copy_pairs = 0;
+}
+
 // Whether the instruction writes the value under a guard and has no other use for what was there before: then the value is live
 // before it where it is live after it.
 bool only_keeps(const Problem& problem, const Code& code, const CodeInst& inst, const Ref& r) {
@@ -282,26 +317,29 @@ std::vector<std::uint8_t> drop_dead_code(const Problem& problem, Code& code, Dea
     for (std::uint32_t i = b.first_inst; b.is_reachable && i < b.first_inst + b.num_insts; ++i) reachable.push_back(i);
   std::vector<std::uint8_t> dead(code.insts.size(), 0);
   const auto drop = [&](std::uint32_t i) {
-    dead[i] = 1;
+    dead[i] = kNoneReadsIt;
     code.insts[i].num_refs = code.insts[i].copy_pairs = 0;
   };
 
-  Defined defined(code);
+  Defined defined(problem, code);
   defined.run();
   for (const std::uint32_t i : reachable) {
     const CodeInst& inst = code.insts[i];
     for (std::uint32_t r = inst.first_ref; r < inst.first_ref + inst.num_refs; ++r)
       if (Ref& ref = code.refs[r]; (ref.flags & (kReads | kWrites)) == kReads && !defined.reads_something(r))
         ref.flags &= static_cast<std::uint8_t>(~kReads);
-    if (may_be_left_out(problem, inst) && defined.copies_nothing(i)) drop(i);
+    if (may_be_left_out(problem, inst) && defined.copies_nothing(i)) {
+      dead[i] = kCopiesNothing;
+      undefine(code, i);
+    }
   }
 
   Needed needed(problem, code, copies);
   for (const std::uint32_t i : reachable)
-    if (!may_be_left_out(problem, code.insts[i])) needed.need(i);
+    if (dead[i] == 0 && !may_be_left_out(problem, code.insts[i])) needed.need(i);
   needed.run();
   for (const std::uint32_t i : reachable) {
-    if (!may_be_left_out(problem, code.insts[i])) continue;
+    if (dead[i] != 0 || !may_be_left_out(problem, code.insts[i])) continue;
     if (!needed.is_needed(i)) drop(i);
     else if (needed.goes_by_pair(i)) drop_pairs(needed, code, i);
   }

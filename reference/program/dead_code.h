@@ -20,9 +20,11 @@ enum class DeadCopies : std::uint8_t {
   Pairs,  // it does not, as its pairs are no instruction that is executed
 };
 
-// Empties the lists of refs of dead code, and takes kReads from what is read and undefined on all paths, and from guarded defs that use their
-// value for nothing else. By index of Code::insts: whether the instruction was dead. Copies with clobbers stay.
+// Empties the lists of refs of dead code, leaves of copies of nothing what they write over, and takes kReads from what is read and undefined on all paths, and from guarded defs that use their
+// value for nothing else. By index of Code::insts: 0, or why the instruction was dropped. Copies with clobbers stay.
 // Cost: a search for each def, and one for each read of what is needed.
+inline constexpr std::uint8_t kNoneReadsIt = 1;
+inline constexpr std::uint8_t kCopiesNothing = 2;  // yet what it writes over is not read behind it
 std::vector<std::uint8_t> drop_dead_code(const Problem& problem, Code& code, DeadCopies copies = DeadCopies::Whole);
 
 }  // namespace regduel::reference

@@ -86,7 +86,7 @@ block b3
 #7 exit
 )");
   const std::vector<std::uint8_t> dead = drop_dead_code(p.problem, p.code);
-  EXPECT_EQ(std::ranges::count(dead, 1), 3);
+  EXPECT_EQ(std::ranges::count(dead, kNoneReadsIt), 3);
 }
 
 // Of the pair, the half that is written anew is read; the copy wrote the other half.
@@ -139,6 +139,26 @@ block b1
 #4 %1, %2 = copy %2, %3
 #5 st %1, %2 !write
 #6 bra -> b1
+)"),
+              ElementsAre(2, 3));
+}
+// Neither does a copy of a part, nor one under a guard; an architectural register holds something.
+TEST(DeadCode, CopiesOfPartsAndUnderGuardsOfWhatNoPathDefines) {
+  EXPECT_THAT(dead_in(R"(vreg %0 R b32
+vreg %1 R b32
+vreg %2 R b32
+vreg %3 P pred
+vreg %4 R b32 fixed R254 architectural
+block b0
+#0 %3 = setp
+#1 %0.lo = ld
+#2 %1.hi = copy %0.hi
+#3 @%3 %2 = copy %1
+#4 st %1, %2 !write
+#5 %1.hi = copy %0.lo
+#6 @%3 %2 = copy %4
+#7 st %1, %2 !write
+#8 exit
 )"),
               ElementsAre(2, 3));
 }
