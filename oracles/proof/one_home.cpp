@@ -145,10 +145,18 @@ class OneHome {
       ir::PReg &to = homes_[root(ops[k])], &from = homes_[root(ops[n + k])];
       if (to == from) continue;
       if (to.is_valid() && from.is_valid()) because("a copy between two homes is deleted");
-      else (to.is_valid() ? from : to) = to.is_valid() ? to : from;
+      else if (to.is_valid()) take(root(ops[n + k]), to);
+      else take(root(ops[k]), from);
       changes = true;
     }
     return changes;
+  }
+  // Of a root all of whose operands were deleted.
+  void take(std::uint32_t r, ir::PReg home) {
+    const ir::VReg& v = f_.vregs[r];
+    homes_[r] = home;
+    if (home.first % v.alignment() != 0 || (v.fixed.is_valid() && v.fixed != home))
+      because(fmt::format("%{} cannot stand in the home that a deleted copy gives it", r));
   }
 
   // --- liveness ---------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 #include "oracles/proof/one_home.h"
 
+#include <fmt/format.h>
+
 #include "oracles/testing.h"
 
 namespace regduel::oracles {
@@ -64,6 +66,26 @@ TEST(OneHome, NoHomeIsOverwrittenWhileItsValueIsLive) {
     #6 exit
 )"),
               HasSubstr("is written where %0 is live"));
+}
+
+// %1 has no operand after allocation, but as a value of the program it would need an aligned home.
+TEST(OneHome, AHomeByDeletedCopiesIsAligned) {
+  const auto why_not_at = [](std::string_view home) {
+    const testing::Functions both = testing::parse_both(fmt::format(R"(func @f kernel target sm_90 threads 32
+  vreg %0 R b64 align 1
+  vreg %1 R b64
+  block b0
+    #0 %0 = ld | {0} = ld
+    #1 %1 = copy %0 | copy !deleted
+    #2 %0 = copy %1 | copy !deleted
+    #3 st %0 !write | st {0} !write
+    #4 exit
+)",
+                                                                    home));
+    return why_not_in_one_home(Before(both.before, *ir::find_target(both.before.target)), both.after);
+  };
+  EXPECT_EQ(why_not_at("R2:R3"), "");
+  EXPECT_THAT(why_not_at("R1:R2"), HasSubstr("%1 cannot stand in the home"));
 }
 
 TEST(OneHome, ThereIsOneHomeAndNothingIsSpilled) {

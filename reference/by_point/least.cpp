@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/check_macro.h"
 #include "base/planted.h"
 #include "reference/by_point/model.h"
@@ -21,13 +23,13 @@ Code lowered(const Problem& problem, Plan& plan) {
   plan = problem.all_in_registers();
   plan.is_left_out.assign(problem.program().insts.size(), 0);
   Code code = lower(problem, plan);
-  const std::vector<std::uint8_t> is_dead = drop_dead_code(problem, code);
+  const std::vector<std::uint8_t> is_dead = drop_dead_code(problem, code, DeadCopies::Pairs);
   for (std::size_t i = 0; i < code.insts.size(); ++i)
-    if (is_dead[i] && code.insts[i].source != kNoSource) plan.is_left_out[code.insts[i].source] = 1;
+    if (is_dead[i] == kNoneReadsIt && code.insts[i].source != kNoSource) plan.is_left_out[code.insts[i].source] = 1;
   for (TempId v = 0; v < code.num_values; ++v)
     if (problem.can_remat(v) && !REGDUEL_PLANTED("exact-split-nothing-is-computed-again")) plan.locations[v] = Location::nowhere();
   code = lower(problem, plan);
-  drop_dead_code(problem, code);
+  drop_dead_code(problem, code, DeadCopies::Pairs);
   return code;
 }
 
@@ -73,7 +75,8 @@ LeastByPoint least_by_point(const Problem& problem, const ByPointEffort& effort,
     }
   }
   REGDUEL_CHECK(result.at_most < 0 || result.at_most >= result.at_least,
-                "an allocation costs less than the least in @" + problem.program().name);
+                fmt::format("an allocation costs {}, less than the least, {}, in @{}", result.at_most, result.at_least,
+                            problem.program().name));
   return result;
 }
 

@@ -409,16 +409,19 @@ class Builder {
     for (std::size_t k = 0; k < now_.size(); ++k) {
       Held& h = point.held[k];
       h.lives_on = std::ranges::any_of(now_[k].temps, [&](TempId t) { return is_live_after(i, t); });
+      const bool is_written_over =
+          std::ranges::any_of(point.operands, [&](const PointOperand& o) { return o.at_writes && o.held == k; });
       if (!h.lives_on) {
         h.after = kNoElement;
-      } else if (h.is_read && h.before != kNoElement) {
+      } else if ((h.is_read || is_written_over) && h.before != kNoElement) {
         now_[k].out = h.after = element();
         imply(h.after, content(h.content).memory);
-        extra(h.before, h.after, cost(h.temp, b_) - std::popcount(h.part) * times);
+        if (h.is_read) extra(h.before, h.after, cost(h.temp, b_) - std::popcount(h.part) * times);
       }
     }
     for (PointOperand& o : point.operands)
       if (o.at_writes) write(i, point, o);
+    for (std::uint32_t k = 0; k < point.held.size(); ++k) refill_written_over(point, k);
     drop_dead(i);
     if (!is_move) room_.demand(point, m_.is_loose, q());
     block_->points.push_back(static_cast<std::uint32_t>(m_.points.size()));
@@ -488,12 +491,30 @@ class Builder {
       extra(memory, content(c.part_of).memory, whole - stored);
       if (!h.is_read) {
         o.no_whole = element();
-        extra(h.before, o.no_whole, whole);
         imply(o.no_whole, h.before);
         imply(o.no_whole, o.after);
       }
     }
     now_.push_back({o.content, {o.temp}, o.after});
+  }
+
+  // What the instruction writes over and does not read: one refill serves the registers that it writes, and the one in which the content
+  // lives on.
+  void refill_written_over(const Point& point, std::uint32_t k) {
+    const Held& h = point.held[k];
+    if (h.is_read || h.before == kNoElement) return;
+    std::vector<Element> without;
+    for (const PointOperand& o : point.operands)
+      if (o.held == k && o.no_whole != kNoElement) without.push_back(o.no_whole);
+    if (h.after != kNoElement && h.after != h.before) without.push_back(h.after);
+    if (!without.empty()) extra(h.before, all_of(without), cost(h.temp, b_));
+  }
+  // Taken only where all of these are. Requires some.
+  Element all_of(const std::vector<Element>& elements) {
+    if (elements.size() == 1) return elements[0];
+    const Element all = element();
+    for (const Element e : elements) imply(all, e);
+    return all;
   }
 
   // --- edges ------------------------------------------------------------------------------------------------------
@@ -527,13 +548,7 @@ class Builder {
         else extra(to.head[h].head_memory, c.memory, bytes);
       }
       if (c.is_again || outs.empty()) continue;
-      // One refill serves them all.
-      Element before = outs[0];
-      if (outs.size() > 1) {
-        before = element();
-        for (const Element out : outs) imply(before, out);
-      }
-      extra(from.end[e].out, before, bytes);
+      extra(from.end[e].out, all_of(outs), bytes);  // one refill serves them all
     }
     m_.edges.push_back(std::move(edge));
   }

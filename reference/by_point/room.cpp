@@ -32,11 +32,11 @@ void RoomDemands::demand(const Point& point, bool is_loose, SetQuestion& q) cons
     std::vector<Room> reads, writes, through;
     for (const PointOperand& o : point.operands) {
       if (o.at_writes && !is_loose) add(writes, file, o.temp, kNoElement);
-      if (o.at_reads && (o.at_writes || o.held == kNoIndex)) add(reads, file, o.temp, kNoElement);
+      if (o.at_reads && o.at_writes) add(reads, file, o.temp, kNoElement);
     }
     for (std::uint32_t k = 0; k < point.held.size(); ++k) {
       const Held& h = point.held[k];
-      if (code_.temps[h.temp].file != file) continue;
+      if (code_.temps[h.temp].file != file || (h.before == kNoElement && h.again == kNoSource)) continue;
       int fixed = 0;
       bool is_kept = false, is_written = false;
       for (const PointOperand& o : point.operands) {

@@ -39,9 +39,32 @@ PointTenants Tenancy::at(const Point& point, ir::RegFile file, const std::vector
     return static_cast<int>(result.tenants.size() - 1);
   };
 
+  const auto add_written = [&](std::size_t o) {
+    const PointOperand& operand = point.operands[o];
+    const Temp& t = code_.temps[operand.temp];
+    const UnitSet room = t.fixed.is_valid() ? units_of(t.fixed) : operand.partial ? all - clobbered : all;
+    const int prefers = operand.held == kNoIndex ? -1 : preferred(point.held[operand.held].content);
+    result.of_operand[o] = add(operand.temp, room, operand.at_reads, true, prefers);
+    return result.of_operand[o];
+  };
+  const auto has_no_whole = [&](const PointOperand& o) { return o.no_whole != kNoElement && is_taken[o.no_whole]; };
+
+  // An operand that writes over the content and holds it before, where all that only read it may stand, too.
+  const auto written_in_place = [&](std::uint32_t k) {
+    const Held& h = point.held[k];
+    for (std::size_t o = 0; o < point.operands.size(); ++o) {
+      const PointOperand& operand = point.operands[o];
+      const Temp& t = code_.temps[operand.temp];
+      if (operand.held == k && operand.at_writes && operand.at_reads && !point.is_move && !has_no_whole(operand) &&
+          t.file == file && t.align_log2 >= h.align_log2)
+        return static_cast<int>(o);
+    }
+    return -1;
+  };
+
   for (std::uint32_t k = 0; k < point.held.size(); ++k) {
     const Held& h = point.held[k];
-    if (code_.temps[h.temp].file != file) continue;
+    if (code_.temps[h.temp].file != file || (h.before == kNoElement && h.again == kNoSource)) continue;
     const bool stays = h.lives_on && h.after != kNoElement && !is_taken[h.after];
     const bool is_again = h.before == kNoElement;
     // What computes it again asks for its own alignment.
@@ -71,6 +94,8 @@ PointTenants Tenancy::at(const Point& point, ir::RegFile file, const std::vector
       tenant = aligned(add(h.temp, all - lost, true, true, preferred(h.content)));
     } else if (is_read && fixed >= 0) {
       tenant = fixed;
+    } else if (const int written = is_read ? written_in_place(k) : -1; written >= 0) {
+      tenant = add_written(static_cast<std::size_t>(written));
     } else if (is_read) {
       tenant = aligned(add(h.temp, all, true, false, preferred(h.content)));
     }
@@ -82,16 +107,9 @@ PointTenants Tenancy::at(const Point& point, ir::RegFile file, const std::vector
     const PointOperand& operand = point.operands[o];
     const Temp& t = code_.temps[operand.temp];
     if (t.file != file || (operand.temp < code_.num_values && t.fixed.is_valid())) continue;
-    if (!operand.at_writes) {
-      if (operand.held == kNoIndex && operand.at_reads)
-        result.of_operand[o] = add(operand.temp, t.fixed.is_valid() ? units_of(t.fixed) : all, true, false, -1);
-      continue;
-    }
-    const bool has_no_whole = operand.no_whole != kNoElement && is_taken[operand.no_whole];
-    if (point.is_move && (operand.content == kNoIndex || has_no_whole || (!operand.keeps && out(operand.after)))) continue;
-    const UnitSet room = t.fixed.is_valid() ? units_of(t.fixed) : operand.partial ? all - clobbered : all;
-    const int prefers = operand.held == kNoIndex ? -1 : preferred(point.held[operand.held].content);
-    result.of_operand[o] = add(operand.temp, room, operand.at_reads, true, prefers);
+    if (!operand.at_writes) continue;
+    if (point.is_move && (operand.content == kNoIndex || has_no_whole(operand) || (!operand.keeps && out(operand.after)))) continue;
+    if (result.of_operand[o] < 0) add_written(o);
   }
   return result;
 }

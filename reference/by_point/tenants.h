@@ -14,6 +14,13 @@ struct PointTenants {
   std::vector<int> of_operand, of_held;  // by index into Point: the tenant; -1 = none
 };
 
+// Reads of what is undefined are no tenants: they may stand where anything else does.
+[[nodiscard]] inline bool is_undefined(const Point& point, const PointOperand& o) {
+  if (o.held == kNoIndex) return true;
+  const Held& h = point.held[o.held];
+  return h.before == kNoElement && h.again == kNoSource;
+}
+
 // Of what the instruction computes.
 [[nodiscard]] int again_align_log2(const Problem& problem, std::uint32_t inst);
 
@@ -32,8 +39,9 @@ class Tenancy {
   // where all fit. `is_known` is false where that was not found out.
   [[nodiscard]] std::vector<std::vector<Element>> misfits(const std::vector<bool>& is_taken, bool& is_known) const;
 
- private:
   [[nodiscard]] UnitSet available(ir::RegFile file, const std::vector<bool>& is_taken) const;
+
+ private:
   template <class Build>
   void find_misfit(ir::RegFile file, std::vector<Element> may_be_taken, const std::vector<bool>& is_taken, Build&& build,
                    std::vector<std::vector<Element>>& misfits, bool& is_known) const;

@@ -69,6 +69,16 @@ class Writer {
   void unite(Element a, Element b) {
     if (is_taken(a) && is_taken(b)) leader_[std::max(web(a), web(b))] = std::min(web(a), web(b));
   }
+  [[nodiscard]] const Content& at_end(const EdgeModel& e, const EdgeModel::Pair& pair) const {
+    return m_.blocks[e.from].contents[m_.blocks[e.from].end[pair.end].content];
+  }
+  [[nodiscard]] bool is_stored_on(const EdgeModel& e, const EdgeModel::Pair& pair) const {
+    return is_taken(m_.blocks[e.to].head[pair.head].head_memory) && !is_taken(at_end(e, pair).memory);
+  }
+  [[nodiscard]] bool is_refilled_on(const EdgeModel& e, const EdgeModel::Pair& pair) const {
+    return is_taken(m_.blocks[e.from].end[pair.end].out) && !is_taken(m_.blocks[e.to].head[pair.head].head) &&
+           is_taken(at_end(e, pair).memory);
+  }
   void find_slots() {
     leader_.resize(is_taken_.size());
     std::iota(leader_.begin(), leader_.end(), Element{0});
@@ -78,17 +88,28 @@ class Writer {
         if (c.part_of != kNoIndex) unite(c.memory, b.contents[c.part_of].memory);
     }
     for (const EdgeModel& e : m_.edges)
-      for (const EdgeModel::Pair& pair : e.pairs)
-        unite(m_.blocks[e.from].contents[m_.blocks[e.from].end[pair.end].content].memory,
-              m_.blocks[e.to].head[pair.head].head_memory);
+      for (const EdgeModel::Pair& pair : e.pairs) unite(at_end(e, pair).memory, m_.blocks[e.to].head[pair.head].head_memory);
+    for (const EdgeModel& e : m_.edges)
+      for (const EdgeModel::Pair& stored : e.pairs)
+        for (const EdgeModel::Pair& refilled : e.pairs)
+          if (is_stored_on(e, stored) && is_refilled_on(e, refilled) &&
+              web(m_.blocks[e.to].head[stored.head].head_memory) == web(at_end(e, refilled).memory))
+            has_failed_ = true;
     for (const BlockModel& b : m_.blocks) {
+      std::vector<std::uint8_t> at_head(b.contents.size(), 0);
+      for (const BlockModel::AtHead& h : b.head) at_head[h.content] = 1;
+      const auto overlap = [&](const Content* a, const Content* c) {
+        const bool meet_at_head = at_head[static_cast<std::size_t>(a - b.contents.data())] != 0 &&
+                                  at_head[static_cast<std::size_t>(c - b.contents.data())] != 0;
+        return meet_at_head || (a->begin < c->end && c->begin < a->end);
+      };
       std::map<Element, std::vector<const Content*>> by_web;
       for (const Content& c : b.contents)
         if (is_taken(c.memory)) by_web[web(c.memory)].push_back(&c);
       for (const auto& [root, contents] : by_web) {
         for (const Content* a : contents)
           for (const Content* c : contents)
-            if (a < c && a->begin < c->end && c->begin < a->end) has_failed_ = true;
+            if (a < c && overlap(a, c)) has_failed_ = true;
         std::uint32_t& bytes = bytes_of_web_[root];
         for (const Content* c : contents) bytes = std::max<std::uint32_t>(bytes, code_.temps[c->temp].bytes);
       }
@@ -223,6 +244,7 @@ class Writer {
       };
       take(tenants.of_operand, of_operand);
       take(tenants.of_held, of_held);
+      place_undefined(point, file, of_operand);
     }
     std::vector<Want> wants;
     for (std::size_t k = 0; k < point.held.size(); ++k)
@@ -248,6 +270,26 @@ class Writer {
       unit_[operand.content] = is_taken(operand.after) ? -1 : of_operand[o];
     }
   }
+  // What is read and undefined may stand where anything else does, but for what is written before it.
+  void place_undefined(const Point& point, ir::RegFile file, std::vector<int>& of_operand) {
+    UnitSet all = tenancy_.available(file, is_taken_);
+    const CodeInst& inst = code_.insts[point.inst];
+    if (inst.kind == CodeKind::Original && f_.insts[inst.source].op == ir::Op::Ret) all -= p_.callee_saved()[ir::index(file)];
+    for (std::size_t o = 0; o < point.operands.size(); ++o) {
+      const PointOperand& operand = point.operands[o];
+      const bool is_early = operand.at_writes && operand.at_reads && !operand.keeps && !operand.partial;
+      if (const Temp& t = code_.temps[operand.temp]; is_early && t.file == file && of_operand[o] >= 0)
+        all.clear_range(of_operand[o], of_operand[o] + t.units);
+    }
+    for (std::size_t o = 0; o < point.operands.size(); ++o) {
+      const PointOperand& operand = point.operands[o];
+      const Temp& t = code_.temps[operand.temp];
+      if (t.file != file || operand.at_writes || !is_undefined(point, operand) || is_architectural(operand.temp)) continue;
+      of_operand[o] = t.fixed.is_valid() ? t.fixed.first : all.positions(t.units, t.align_log2).first();
+      has_failed_ = has_failed_ || of_operand[o] < 0;
+    }
+  }
+  [[nodiscard]] bool is_architectural(TempId t) const { return t < code_.num_values && code_.temps[t].fixed.is_valid(); }
   // Where the content does not stay, what the instruction reads of it is enough.
   [[nodiscard]] ByteMask part_of(const Held& h) const {
     const bool stays = h.lives_on && h.after != kNoElement && !is_taken(h.after);

@@ -59,8 +59,10 @@ class Builder {
     out_.node_of.assign(code_.temps.size(), kNoNode);
     for (const CodeBlock& b : code_.blocks) {
       if (!b.is_reachable) continue;
-      for (const CodeInst& inst : code_.insts_of(b))
+      for (const CodeInst& inst : code_.insts_of(b)) {
+        if (inst.kind == CodeKind::Deleted) continue;
         for (const Ref& r : code_.refs_of(inst)) out_.node_of[r.temp] = 0;
+      }
     }
     ir::PerFile<std::size_t> nodes = {};
     for (TempId t = 0; t < code_.temps.size(); ++t) {
@@ -155,7 +157,7 @@ class Builder {
       defs(i, refs, live);
       return false;
     }
-    if (!refs.empty()) {
+    if (!refs.empty() && inst.kind != CodeKind::Deleted) {
       if (!is_among_moves) defs(i, refs, live);
       uses(refs);
       for (std::size_t p = 0; p < inst.copy_pairs; ++p) {
@@ -185,9 +187,11 @@ class Builder {
       if (REGDUEL_PLANTED("briggs-two-defs-share")) continue;
       for (std::size_t m = k + 1; m < refs.size(); ++m) {
         if (!(refs[m].flags & kWrites)) continue;
-        // Where all of the copy vanishes, defs of equal contents may be in one home; elsewhere no instruction writes it twice.
+        // Where all of the copy vanishes, defs of equal contents may be in one home, and so may those of which one is undefined; elsewhere
+        // no instruction writes it twice. Of two that are live after it, interfere_with_live has decided.
         const bool may_vanish = is_copy && edges_ == Edges::Necessary && code_.source_of(inst, m) != kNoTemp;
-        if (!may_vanish || std::ranges::find(except_, refs[m].temp) == except_.end()) interfere(d, refs[m].temp);
+        if (!may_vanish || (contents_->is_connected(d, refs[m].temp) && std::ranges::find(except_, refs[m].temp) == except_.end()))
+          interfere(d, refs[m].temp);
       }
     }
   }
@@ -228,6 +232,12 @@ class Builder {
         for (std::size_t at = 0; const Ref& r : code_.refs_of(code_.insts[k])) {
           const std::size_t ref = at++;
           if (!(r.flags & kWrites) || (!is_moves && !is_copied(code_.insts[k], ref))) continue;
+          if (edges_ == Edges::Value && contents_->is_connected(r.temp, r.temp) && contents_->is_missing(r.temp)) {
+            // Where the source is undefined the copy would destroy what equals its def there, unless it copies within one register.
+            const TempId source = code_.source_of(code_.insts[k], ref);
+            if (source != kNoTemp && source != r.temp) same_.push_back({k, r.temp, source});
+            continue;
+          }
           contents_->for_each_same(r.temp, [&](TempId t) {
             // A value that is computed again has contents and no node.
             if (out_.node_of[t] != kNoNode) same_.push_back({is_moves ? i : k, r.temp, t});

@@ -44,7 +44,7 @@ enum RefFlags : std::uint8_t {
   kKills = 4,        // written as a whole on every execution: what was there before is dead
   kAtReads = 8,      // holds its units while uses are read
   kPartial = 16,     // a def of a part: must not stand in a clobbered unit
-  kKillsBytes = 32,  // the bytes that are written are so on every execution
+  kKillsBytes = 32,  // the bytes that are written are so on every execution; without kWrites: they are undefined from here on
 };
 
 // Bit b = byte b of a temp; none has more than 32 bytes.
@@ -119,7 +119,7 @@ struct Code {
     RefBytes bytes = parts[r.part];
     if (r.part == 0) bytes.reads = bytes.writes = byte_mask(0, temps[r.temp].bytes);
     if ((r.flags & kReads) == 0) bytes.reads = 0;
-    if ((r.flags & kWrites) == 0) bytes.writes = 0;
+    if ((r.flags & (kWrites | kKillsBytes)) == 0) bytes.writes = 0;
     return bytes;
   }
   [[nodiscard]] std::span<const CodeInst> insts_of(const CodeBlock& b) const { return {insts.data() + b.first_inst, b.num_insts}; }

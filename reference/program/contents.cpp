@@ -39,20 +39,26 @@ void Contents::find_writes() {
         case CodeKind::Deleted:
           if (inst.source != kNoSource && f.insts[inst.source].is_repeatable() &&
               problem_.remat_def(computed_by(inst.source)) == inst.source)
-            add(i, Write{computed_by(inst.source), kNoTemp});
+            add(i, Write{computed_by(inst.source), kNoTemp, ~ByteMask{0}});
+          for (const Ref& r : refs) add(i, Write{r.temp, kNoTemp, code_.bytes_of(r).writes, true});
           break;
         case CodeKind::Remat:
-          if (!refs.empty()) add(i, Write{refs[0].temp, computed_by(inst.remat_of)});
+          if (!refs.empty()) add(i, Write{refs[0].temp, computed_by(inst.remat_of), ~ByteMask{0}});
           break;
         case CodeKind::Refill:
-          if (!refs.empty()) add(i, Write{refs[0].temp, is_whole(inst, refs[0].temp) ? slot(inst) : kNoTemp});
+          // What another part of a slot holds is not known.
+          if (refs.empty()) break;
+          add(i, is_whole(inst, refs[0].temp) ? Write{refs[0].temp, slot(inst), ~ByteMask{0}} : Write{refs[0].temp, kNoTemp});
           break;
-        case CodeKind::Store: add(i, Write{slot(inst), is_whole(inst, refs[0].temp) ? refs[0].temp : kNoTemp}); break;
+        case CodeKind::Store:
+          add(i, is_whole(inst, refs[0].temp) ? Write{slot(inst), refs[0].temp, ~ByteMask{0}} : Write{slot(inst), kNoTemp});
+          break;
         case CodeKind::Original:
         case CodeKind::Move:
           for (std::size_t k = 0; k < refs.size(); ++k)
             if ((refs[k].flags & kWrites) && code_.source_of(inst, k) != refs[k].temp)
-              add(i, Write{refs[k].temp, code_.source_of(inst, k)});
+              add(i, Write{refs[k].temp, code_.source_of(inst, k),
+                           (refs[k].flags & kKillsBytes) != 0 ? code_.bytes_of(refs[k]).writes : ByteMask{0}});
       }
     }
   });
@@ -90,9 +96,11 @@ void Contents::find_groups() {
     place_[t] = static_cast<std::uint32_t>(g.members.size());
     g.members.push_back(t);
   }
-  std::size_t words = 0;
+  std::size_t words = 0, places = 0;
   for (Group& g : groups_) {
     g.begin = words;
+    g.first_missing = places;
+    places += g.members.size();
     g.row_words = (g.members.size() + 63) / 64;
     words += g.row_words * g.members.size();
     if (words * code_.blocks.size() > kMostWords) break;
@@ -129,23 +137,31 @@ void Contents::pass(std::uint32_t inst, State& s) const {
   const auto writes = writes_[inst];
   // The sources of a parallel copy are read before anything is written.
   std::vector<std::vector<std::uint64_t>> from(writes.size());
+  std::vector<ByteMask> missing(writes.size(), 0);
   for (std::size_t k = 0; k < writes.size(); ++k)
     if (writes[k].from != kNoTemp) {
       const auto r = row(s, writes[k].from);
       from[k].assign(r.begin(), r.end());
+      missing[k] = s.missing[missing_at(writes[k].from)];
     }
   for (std::size_t k = 0; k < writes.size(); ++k) {
     const TempId t = writes[k].to;
     if (group_of_[t] == kNoGroup) continue;
+    if (writes[k].undefines) {
+      s.missing[missing_at(t)] |= writes[k].kills;
+      continue;
+    }
     if (writes[k].from == kNoTemp) define(t, s);
     else if (writes[k].from != t) copy(t, from[k], s);
+    ByteMask& of_t = s.missing[missing_at(t)];
+    of_t = (of_t & ~writes[k].kills) | (missing[k] & writes[k].kills);
     s.reached[t / 64] |= std::uint64_t{1} << t % 64;
   }
   // Two defs differ where their sources did.
   for (std::size_t k = 0; k < writes.size(); ++k)
     for (std::size_t m = k + 1; m < writes.size(); ++m) {
-      const auto [a, source_a] = writes[k];
-      const auto [b, source_b] = writes[m];
+      const TempId a = writes[k].to, source_a = writes[k].from;
+      const TempId b = writes[m].to, source_b = writes[m].from;
       if (a == b || source_a == kNoTemp || source_b == kNoTemp || group_of_[a] != group_of_[b]) continue;
       const bool differs = (from[k][place_[source_b] / 64] >> place_[source_b] % 64 & 1) != 0;
       set(s, a, b, differs);
@@ -154,15 +170,28 @@ void Contents::pass(std::uint32_t inst, State& s) const {
 }
 
 void Contents::solve() {
-  std::size_t words = 0;
-  for (const Group& g : groups_) words += g.row_words * g.members.size();
+  std::size_t words = 0, places = 0;
+  for (const Group& g : groups_) {
+    words += g.row_words * g.members.size();
+    places += g.members.size();
+  }
   State empty;
   empty.differ.assign(words, 0);
+  empty.missing.assign(places, 0);
   empty.reached.assign((num_places_ + 63) / 64, 0);
   in_.assign(code_.blocks.size(), empty);
-  // Architectural values hold something from the entry on.
+  // Architectural values hold something from the entry on, slots and other values nothing.
+  for (const Group& g : groups_)
+    for (const TempId t : g.members) {
+      const bool is_slot = t >= code_.temps.size();
+      const int bytes = is_slot ? 32 : code_.temps[t].bytes;
+      in_[0].missing[missing_at(t)] = byte_mask(0, static_cast<std::size_t>(bytes));
+    }
   for (TempId t = 0; t < code_.num_values; ++t)
-    if (code_.temps[t].fixed.is_valid()) in_[0].reached[t / 64] |= std::uint64_t{1} << t % 64;
+    if (code_.temps[t].fixed.is_valid()) {
+      in_[0].reached[t / 64] |= std::uint64_t{1} << t % 64;
+      if (group_of_[t] != kNoGroup) in_[0].missing[missing_at(t)] = 0;
+    }
   std::deque<std::uint32_t> work;
   std::vector<std::uint8_t> is_waiting(code_.blocks.size(), 0);
   for (std::uint32_t b = 0; b < code_.blocks.size(); ++b)
@@ -180,7 +209,7 @@ void Contents::solve() {
     for (const std::uint32_t next : code_.successors[b]) {
       State& in = in_[next];
       bool grows = false;
-      const auto join = [&](std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& more) {
+      const auto join = [&](auto& to, const auto& more) {
         for (std::size_t w = 0; w < to.size(); ++w) {
           grows = grows || (more[w] & ~to[w]) != 0;
           to[w] |= more[w];
@@ -188,6 +217,7 @@ void Contents::solve() {
       };
       join(in.differ, out.differ);
       join(in.reached, out.reached);
+      join(in.missing, out.missing);
       if (!grows || is_waiting[next] || !code_.blocks[next].is_reachable) continue;
       work.push_back(next);
       is_waiting[next] = 1;

@@ -10,7 +10,8 @@
 // Each transfer function takes a union to the union of its results. So the least solution is the answer over all paths. Only pairs
 // that whole copies within a file connect are looked at; all others differ. Slots, and values that are computed again, have contents
 // as well: a refill copies from its slot, and a remat what the def that it repeats computed. On a path on which one of the two is undefined, reading
-// it may see anything, so such a path makes no difference. Tested by contents_test.cpp, and by
+// it may see anything, so such a path makes no difference. But a copy that is executed there destroys what was in its register, so it is also
+// known whether some byte of a temp is undefined on some path. Tested by contents_test.cpp, and by
 // properties/contents_test.cpp against random walks.
 #pragma once
 
@@ -57,6 +58,8 @@ class Contents {
     for (const TempId b : groups_[group_of_[a]].members)
       if (b != a && b < code_.temps.size() && !bit(state_, a, b)) f(b);
   }
+  // Whether, on some path, some byte of the temp has no def. Requires that copies connect it with another temp.
+  [[nodiscard]] bool is_missing(TempId a) const { return is_known_ && state_.missing[missing_at(a)] != 0; }
   // False where the program is too large, so that all differ.
   [[nodiscard]] bool is_known() const { return is_known_; }
   [[nodiscard]] bool has_groups() const { return is_known_ && !groups_.empty(); }
@@ -67,14 +70,18 @@ class Contents {
   struct Group {
     std::vector<TempId> members;           // ascending
     std::size_t row_words = 0, begin = 0;  // of its matrix, into State::differ
+    std::size_t first_missing = 0;         // into State::missing
   };
   struct State {
     std::vector<std::uint64_t> differ, reached;  // reached: by place, whether some def reaches
+    std::vector<ByteMask> missing;               // by member of a group: the bytes that are undefined on some path
   };
 
   // A place is a temp, or a slot behind them.
   struct Write {
     TempId to = kNoTemp, from = kNoTemp;  // from: none = something new
+    ByteMask kills = 0;                   // what is written on every execution
+    bool undefines = false;               // nothing is written; these bytes are undefined from here on
   };
   void find_writes();
   void find_groups();
@@ -91,6 +98,7 @@ class Contents {
     return (s.differ[g.begin + place_[a] * g.row_words + place_[b] / 64] >> place_[b] % 64 & 1) != 0;
   }
   void set(State& s, TempId a, TempId b, bool differs) const;
+  [[nodiscard]] std::size_t missing_at(TempId t) const { return groups_[group_of_[t]].first_missing + place_[t]; }
 
   const Problem& problem_;
   const Code& code_;

@@ -1,8 +1,8 @@
-// Dead code: copies, phis and repeatable defs that no instruction reads, and what only these read. An allocation may leave them
-// out (FORMAT.md, "Allocated programs", 4).
+// Dead code: copies, phis and repeatable defs that no instruction reads, and what only these read; and copies of what no path defines. An
+// allocation may leave them out (FORMAT.md, "Allocated programs", 4).
 //
-// Each round takes the copies and repeatable defs whose defs are not live after them out of the code, and asks for liveness again, until there
-// are no more. Copies around a loop that read only each other are dead, too. A guarded def is no use of its own value.
+// All else is needed: what cannot be left out, the defs that reach what it reads, the defs that reach what those read, and so on. So copies and
+// phis around a loop that read only each other are dead, whatever else reads the same values elsewhere. A guarded def is no use of its own value.
 // Tested by dead_code_test.cpp.
 #pragma once
 
@@ -14,8 +14,17 @@
 
 namespace regduel::reference {
 
-// Empties the lists of refs of dead code, and takes kReads from guarded defs that use their value for nothing else. By index of Code::insts: whether the instruction was dead. Copies with clobbers stay.
-// Cost: that of Liveness and of a walk, a round.
-std::vector<std::uint8_t> drop_dead_code(const Problem& problem, Code& code);
+// Whether a parallel copy of which some defs are needed reads what it copies into the others.
+enum class DeadCopies : std::uint8_t {
+  Whole,  // it does: it stays or goes as a whole
+  Pairs,  // it does not, as its pairs are no instruction that is executed
+};
+
+// Empties the lists of refs of dead code, leaves of copies of nothing what they write over, and takes kReads from what is read and undefined on all paths, and from guarded defs that use their
+// value for nothing else. By index of Code::insts: 0, or why the instruction was dropped. Copies with clobbers stay.
+// Cost: a search for each def, and one for each read of what is needed.
+inline constexpr std::uint8_t kNoneReadsIt = 1;
+inline constexpr std::uint8_t kCopiesNothing = 2;  // yet what it writes over is not read behind it
+std::vector<std::uint8_t> drop_dead_code(const Problem& problem, Code& code, DeadCopies copies = DeadCopies::Whole);
 
 }  // namespace regduel::reference

@@ -40,10 +40,10 @@ std::vector<Touch> find_touches(const Code& code, const std::vector<std::uint8_t
           t.exposed |= bytes_of(r).reads & ~t.killed;
         }
       for (const Ref& r : code.refs_of(inst)) {
-        if (!(r.flags & kWrites) || r.temp >= code.num_values) continue;
+        if (!(r.flags & (kWrites | kKillsBytes)) || r.temp >= code.num_values) continue;
         Touch& t = touch(r.temp);
         const ByteMask bytes = bytes_of(r).writes;
-        t.written |= bytes;
+        if (r.flags & kWrites) t.written |= bytes;
         if (r.flags & kKillsBytes) t.killed |= bytes;
       }
     }

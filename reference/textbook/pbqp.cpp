@@ -20,7 +20,7 @@ class Pbqp {
  public:
   Pbqp(const FileGraph& graph, const Registers& registers)
       : g_(graph), r_(registers), options_(graph.size()), costs_(graph.size()), degree_(graph.size(), 0),
-        is_there_(graph.size(), 0), others_(graph.size()) {}
+        is_there_(graph.size(), 0), others_(graph.size()), with_edge_(graph.size()) {}
 
   Colouring run() {
     Colouring c;
@@ -83,7 +83,10 @@ class Pbqp {
   }
   Edge& edge(NodeId a, NodeId b) {
     const auto [at, is_new] = edges_.try_emplace(std::minmax(a, b));
-    if (is_new && !g_.has_edge(a, b)) {
+    if (!is_new) return at->second;
+    with_edge_[a].push_back(b);
+    with_edge_[b].push_back(a);
+    if (!g_.has_edge(a, b)) {
       others_[a].push_back(b);
       others_[b].push_back(a);
     }
@@ -218,10 +221,8 @@ class Pbqp {
       if (!is_there_[m]) return;
       if (c.unit_of[m] >= 0) taken.set_range(c.unit_of[m], c.unit_of[m] + g_.units(m));
     });
-    if (!edges_.empty())
-      for_neighbours(n, [&](NodeId m) {
-        if (const Edge* const e = find_edge(n, m)) with.emplace_back(m, e);
-      });
+    for (const NodeId m : with_edge_[n])
+      if (is_there_[m]) with.emplace_back(m, find_edge(n, m));
     std::size_t best = 0;
     Cost least = kImpossible;
     for (std::size_t i = 0; i < num_options(n); ++i) {
@@ -248,6 +249,7 @@ class Pbqp {
   std::vector<int> degree_;
   std::vector<std::uint8_t> is_there_;
   std::vector<std::vector<NodeId>> others_;  // by node: its neighbours that it does not interfere with
+  std::vector<std::vector<NodeId>> with_edge_;  // by node: those with which it has costs of pairs
   std::map<std::pair<NodeId, NodeId>, Edge> edges_;
   std::vector<NodeId> few_, order_;
   // A degree that fell makes an entry come up too early, never too late.
