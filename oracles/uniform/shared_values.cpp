@@ -137,7 +137,7 @@ SharedValues::SharedValues(const Case& c, Plan& plan, symbolic::FixedPoint& anal
   std::vector<std::uint32_t> block_of(c.before.insts.size(), symbolic::kNoIndex);
   for (const std::uint32_t b : plan.order)
     for (const Step& s : plan.steps_of(b))
-      if (s.original != symbolic::kNoIndex) block_of[s.original] = b;
+      if (s.original != symbolic::kNoIndex && s.kind != StepKind::Remat) block_of[s.original] = b;
   block_of_ = std::move(block_of);
   Marker marker(*this);
   for (const std::uint32_t b : plan.order) analysis.walk(b, nullptr, &marker);
