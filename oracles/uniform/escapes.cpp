@@ -32,7 +32,7 @@ class Escapes {
     const ir::Cfg cfg(after_);
     find_undefined();
     is_content_ = reads_of_contents(c_, cells_, cfg, declared_, is_undefined_);
-    std::erase_if(sources_, [&](std::uint32_t k) { return !is_source(after_.insts[k]); });
+    std::erase_if(sources_, [&](std::uint32_t k) { return !is_source(k); });
     if (sources_.empty()) return {};
     BitFlow flow(cfg, cells_.size(), Direction::Forward);
     flow.settle({}, [&](ir::BlockId b, Bits& from) {
@@ -43,7 +43,10 @@ class Escapes {
       for (std::uint32_t k = block.first_inst; k < end; ++k)
         if (!after_.insts[k].is_deleted()) step(k, from);
     });
-    return {escapes_, escapes_ && !may_be_spoilt_ ? std::move(sources_) : std::vector<std::uint32_t>()};
+    std::ranges::sort(reads_);
+    reads_.erase(std::ranges::unique(reads_).begin(), reads_.end());
+    if (reads_.empty() || may_be_spoilt_) sources_.clear();
+    return {std::move(reads_), std::move(sources_)};
   }
 
  private:
@@ -71,11 +74,12 @@ class Escapes {
       }
     }
   }
-  [[nodiscard]] bool is_source(const Inst& i) {
+  [[nodiscard]] bool is_source(std::uint32_t at) {
+    const Inst& i = after_.insts[at];
     const auto ops = after_.operands_of(i);
     if (!has_moves(i.op) && !ir::is_slot_move(i.op) && !ir::packs_bits(i.op)) {
       const bool escapes = reads_what_counts(i, [&](const Operand& op) { return is_uniform(op) && !is_content(op); });
-      escapes_ = escapes_ || escapes;
+      if (escapes) reads_.push_back(at);
       return escapes;
     }
     for (std::size_t k = 0; k < ops.size(); ++k)
@@ -113,7 +117,7 @@ class Escapes {
     const Inst& i = after_.insts[at];
     const auto ops = after_.operands_of(i);
     const auto is_from = [&](const Operand& op) { return !is_uniform(op) && from.any_of(cells_.of_operand(op)); };
-    if (reads_what_counts(i, is_from) || (i.op == Op::Ret && hands_on(from))) escapes_ = true;
+    if (reads_what_counts(i, is_from) || (i.op == Op::Ret && hands_on(from))) reads_.push_back(at);
     const bool is_guarded = ir::is_guarded(ops), is_source = std::ranges::binary_search(sources_, at);
     const bool is_copy = has_moves(i.op) || ir::is_slot_move(i.op);
     if (ir::packs_bits(i.op)) return move_pack(i, is_source, is_guarded, from);
@@ -192,9 +196,9 @@ class Escapes {
   std::vector<char> is_undefined_;  // by operand of the program before, of the copies that matter
   std::vector<char> is_content_;    // by operand of the program after
   std::vector<std::uint32_t> sources_;
-  bool escapes_ = false;
-  bool may_be_spoilt_ = false;  // some instruction spoils
-  BitMoves moves_;              // of the step at hand
+  std::vector<std::uint32_t> reads_;  // instructions, some of them several times
+  bool may_be_spoilt_ = false;        // some instruction spoils
+  BitMoves moves_;                    // of the step at hand
 };
 
 }  // namespace

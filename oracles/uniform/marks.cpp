@@ -65,11 +65,12 @@ void Marks::solve(std::span<const char> varies, Sets& made) {
   for (const std::uint32_t b : plan_.order)
     for (std::size_t w = 0; w < size; ++w) before[b][w] |= marked[b][w] | later[b][w];
   held_ = std::move(before);
-  is_settled_ = true;
+  here_ = {};
+  shown_ = Shown::AtBlocks;
 }
 
 bool Marks::move_to(std::uint32_t block) {
-  if (!is_settled_) return false;
+  if (shown_ != Shown::AtBlocks) return false;
   const std::span<const std::uint64_t> there = held_[block];
   const bool differs = !std::ranges::equal(here_, there);
   here_ = there;
@@ -79,7 +80,7 @@ bool Marks::move_to(std::uint32_t block) {
 bool Marks::has(Value v) const {
   if (v >= of_.size() || of_[v] == kUnmarked) return false;
   if (of_[v] == kEverywhere) return true;
-  if (!is_settled_) return !hides_local_;
+  if (shown_ != Shown::AtBlocks) return shown_ == Shown::Everywhere;
   const std::size_t k = of_[v] - kLocal - 1;
   return !here_.empty() && (here_[k / 64] >> k % 64 & 1) != 0;
 }

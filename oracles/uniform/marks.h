@@ -23,19 +23,19 @@ class Marks {
   // Where the block is surely executed: a local mark.
   void add_at(Value v, std::uint32_t block);
   [[nodiscard]] bool is_everywhere(Value v) const { return v < of_.size() && of_[v] == kEverywhere; }
-  // Drops the local marks of values for which `is_needless` holds; asks while has() answers as if none of them were there.
+  // Drops the local marks of values for which `is_needless` holds. Until show_local() or settle(), has() answers as if there were none.
   void drop_local(const auto& is_needless) {
-    hides_local_ = true;
     std::erase_if(at_blocks_, [&](const auto& at) { return is_everywhere(at.first) || is_needless(at.first); });
-    hides_local_ = false;
     for (std::uint32_t& mark : of_) mark = mark == kLocal ? kUnmarked : mark;
     for (const auto& [v, block] : at_blocks_) of_[v] = kLocal;
   }
   [[nodiscard]] bool has_local() const { return !at_blocks_.empty(); }
-  // Finds the blocks where local marks hold; until then they hold everywhere. Requires: drop_local(). Cost: rounds x edges x local marks / 64.
+  void show_local() { shown_ = Shown::Everywhere; }
+  // Finds the blocks where local marks hold. Requires: drop_local(). Cost: rounds x edges x local marks / 64.
   //   varies      by block: its branch goes by a condition that may differ between threads
   //   blocks_of   of a value: the blocks in which a part of it is made
   void settle(std::span<const char> varies, const auto& blocks_of) {
+    if (at_blocks_.empty()) return;
     list_local();
     Sets made(plan_.blocks.size(), num_words());
     for (std::size_t k = 0; k < local_.size(); ++k)
@@ -43,7 +43,7 @@ class Marks {
     solve(varies, made);
   }
 
-  // Where has() looks. True if it answers otherwise from now on.
+  // Where has() looks, once they are settled. True if it answers otherwise from now on.
   bool move_to(std::uint32_t block);
   [[nodiscard]] bool has(Value v) const;
 
@@ -74,7 +74,8 @@ class Marks {
   std::vector<Value> local_;
   Sets held_{0, 0};
   std::span<const std::uint64_t> here_;  // of the block where has() looks
-  bool hides_local_ = false, is_settled_ = false;
+  enum class Shown : std::uint8_t { Nowhere, Everywhere, AtBlocks };
+  Shown shown_ = Shown::Nowhere;  // of the local marks
 };
 
 }  // namespace regduel::oracles::uniform

@@ -49,9 +49,14 @@ std::vector<std::uint32_t> blocks_with(const std::vector<std::uint32_t>& marked,
   const Value v = g.plan.values.add_leaves(ValueKind::Def, 0);
   Marks marks(g.plan);
   for (const std::uint32_t b : marked) marks.add_at(v, b);
-  EXPECT_EQ(marks.has(v), !marked.empty());  // everywhere until they are settled
+  EXPECT_FALSE(marks.has(v));
   marks.drop_local([](Value) { return false; });
-  marks.settle(varies, [&](Value) { return std::vector{made}; });
+  marks.show_local();
+  EXPECT_EQ(marks.has(v), !marked.empty());
+  const auto blocks_of = [&](Value) { return std::vector{made}; };
+  marks.settle(std::vector<char>(g.plan.blocks.size(), 1), blocks_of);
+  marks.move_to(g.plan.order.front());
+  marks.settle(varies, blocks_of);
   std::vector<std::uint32_t> found;
   for (std::uint32_t b = 0; b < g.plan.blocks.size(); ++b) {
     marks.move_to(b);

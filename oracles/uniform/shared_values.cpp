@@ -137,19 +137,27 @@ SharedValues::SharedValues(const Case& c, Plan& plan, symbolic::FixedPoint& anal
   std::vector<std::uint32_t> block_of(c.before.insts.size(), symbolic::kNoIndex);
   for (const std::uint32_t b : plan.order)
     for (const Step& s : plan.steps_of(b))
-      if (s.original != symbolic::kNoIndex) block_of[s.original] = b;
+      if (s.original != symbolic::kNoIndex && s.kind != StepKind::Remat) block_of[s.original] = b;
   block_of_ = std::move(block_of);
   Marker marker(*this);
   for (const std::uint32_t b : plan.order) analysis.walk(b, nullptr, &marker);
   marks_.drop_local([&](Value v) { return is_shared(v); });
+  // As long as that is enough, each branch may go by a condition that varies.
+  const std::vector<char> all_vary(plan.blocks.size(), 1);
+  marks_.settle(all_vary, [&](Value v) { return blocks_that_make(v); });
   ++round_;
-  if (!marks_.has_local()) return;
+}
+
+bool SharedValues::add_marks_before_branches() {
+  if (!marks_.has_local()) return false;
+  marks_.show_local();
   add_heads();
   Edges edges(*this);
-  for (const std::uint32_t b : plan.order) analysis.walk(b, nullptr, &edges);
+  for (const std::uint32_t b : plan_.order) analysis_.walk(b, nullptr, &edges);
   marks_.settle(edges.varies(), [&](Value v) { return blocks_that_make(v); });
   assumed_.clear();
   ++round_;
+  return true;
 }
 
 std::array<Value, 4> SharedValues::bytes_of(Value v, std::uint8_t counted) {
@@ -167,12 +175,7 @@ void SharedValues::mark(Value v, std::uint8_t counted, std::uint32_t block) {
 // What is made in the block is found nowhere without it, so that its mark may hold everywhere.
 void SharedValues::mark_byte(Value b, std::uint32_t block) {
   if (b == kTop || b == kBottom || marks_.is_everywhere(b)) return;
-  bool is_everywhere = block == kEverywhere;
-  if (!is_everywhere) {
-    const std::vector<std::uint32_t> blocks = blocks_that_make(b);
-    is_everywhere = std::ranges::find(blocks, block) != blocks.end();
-  }
-  if (is_everywhere) marks_.add(b);
+  if (block == kEverywhere || is_made_in(b, block)) marks_.add(b);
   else marks_.add_at(b, block);
 }
 
@@ -247,6 +250,15 @@ std::vector<std::uint32_t> SharedValues::blocks_that_make(Value v) const {
     if (n.kind == ValueKind::Def && block_of_[n.a] != symbolic::kNoIndex) blocks.push_back(block_of_[n.a]);
   }
   return blocks;
+}
+
+bool SharedValues::is_made_in(Value v, std::uint32_t block) const {
+  const Values::Node& n = values_[v];
+  if (n.kind == ValueKind::Merged) return n.a == block;
+  if (n.kind == ValueKind::Def) return block_of_[n.a] == block;
+  if (n.kind == ValueKind::Byte || n.kind == ValueKind::Bit) return is_made_in(n.a, block);
+  const std::vector<std::uint32_t> blocks = blocks_that_make(v);
+  return std::ranges::find(blocks, block) != blocks.end();
 }
 
 std::vector<Value> SharedValues::tokens_in(Value v) const {

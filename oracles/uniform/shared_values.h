@@ -21,6 +21,9 @@ class SharedValues {
   void move_to(std::uint32_t block);
   // Of a byte, a predicate, or a bit of a pack.
   [[nodiscard]] bool is_shared(Value v);
+  // Adds those that declared names hold behind a branch that all threads take alike (marks.h). Walks over all blocks if that can be;
+  // false if not.
+  bool add_marks_before_branches();
   // Adds those that other names hold at heads of blocks: the last equation, which is rarely asked for. Walks over all blocks.
   void add_heads();
 
@@ -36,6 +39,7 @@ class SharedValues {
   // True if the join of the block gave a number that is in the value.
   [[nodiscard]] bool has_number_of_block(Value v, std::uint32_t block) const;
   [[nodiscard]] std::vector<std::uint32_t> blocks_that_make(Value v) const;
+  [[nodiscard]] bool is_made_in(Value v, std::uint32_t block) const;
   [[nodiscard]] std::vector<Value> tokens_in(Value v) const;
   // The value, and what it is made of.
   [[nodiscard]] std::vector<Value> parts_of(Value v) const;

@@ -81,6 +81,11 @@ TEST(SharedValues, WhatOneWayCopiesIsSharedThere) {
   expect_wrong(moved_through(kCopiedOnOneWay, "    #6 bra", "UR3"));
   expect_wrong(moved_through(kCopiedOnOneWay, "    #7 use", "UR3"));
   expect_wrong(moved_through(kCopiedOnOneWay, "    #1 %7", "UR3"));
+  // Also where %0 is made again there.
+  const std::string remade = edit(edit(kCopiedOnOneWay, "#0 %0 = a            | R0 = a", "#0 %0 = a !remat     | R0 = a !remat"),
+                                  "    #3 %4", "    +20                  | R0 = remat #0\n    #3 %4");
+  expect_right(moved_through(remade, "    #5 bra", "UR3"));
+  expect_wrong(moved_through(remade, "    #6 bra", "UR3"));
   // A copy that all threads execute, before or behind.
   const std::string before = edit(kCopiedOnOneWay, "    #2 cbra", "    #9 %5 = copy %0      | UR1 = copy R0\n    #2 cbra");
   expect_right(moved_through(before, "    #6 bra", "UR3"));

@@ -129,7 +129,7 @@ std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<c
                                   std::span<const std::uint32_t> sources, FixedPoint& sound, int most_tokens, WrongAnyway wrong) {
   SharedValues shared(c, plan, sound, declared);
   const auto none_escapes = [&] { return !sources.empty() && read_shared(plan, sound, shared, sources); };
-  if (none_escapes()) return Outcome{};
+  if (none_escapes() || (shared.add_marks_before_branches() && none_escapes())) return Outcome{};
   Damages damages = find_damages(plan, sound, shared);
   if (damages.empty()) return Outcome{};
   shared.add_heads();
@@ -167,12 +167,12 @@ ir::InstId spoiler_of(const Case& c, const Plan& plan, const Outcome& outcome, s
 JudgeResult judge_uniform(const Case& c, bool takes_ways_out) {
   Collector out(kName);
   const std::vector<char> declared = declared_vregs(c.before);
-  std::vector<std::uint32_t> sources;
+  FoundEscapes escapes;
   if (takes_ways_out) {
-    FoundEscapes escapes = find_escapes(c, declared);
-    if (!escapes.any) return out.finish();
-    sources = std::move(escapes.sources);
+    escapes = find_escapes(c, declared);
+    if (!escapes.any()) return out.finish();
   }
+  const std::vector<std::uint32_t>& sources = escapes.sources;
   const auto& states = symbolic::settled(c);
   if (!states) return without_verdict(kName, Verdict::Skipped, states.error());
   auto& [plan, quick, is_settled] = **states;
@@ -187,6 +187,9 @@ JudgeResult judge_uniform(const Case& c, bool takes_ways_out) {
   if (has_guards && quick.state().has_violation()) {
     Failures without(plan);
     for (const std::uint32_t b : plan.order) quick.walk(b, &without);
+    std::erase_if(without.found, [&](const auto& f) {
+      return takes_ways_out && !std::ranges::binary_search(escapes.reads, plan.steps[std::get<0>(f.first)].inst);
+    });
     outcome->failures.merge(without.found);
   }
   if (outcome->failures.empty()) return out.finish();
