@@ -63,8 +63,8 @@ struct PlayedProgram {
   duel::Case input;
   std::vector<ir::Limits> limits;
   std::vector<duel::Duel> duels;
-  std::vector<ir::Function> narrowed =
-      {};  // by limit: the program that was played, where calls destroy less; empty = that of `input`
+  // By limit: the program that was played, where its calls destroy less; empty = that of `input`.
+  std::vector<ir::Function> narrowed = {};
 
   // The case as it was played at one limit.
   [[nodiscard]] const duel::Case& at(std::size_t limit) {
@@ -307,10 +307,12 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
     std::vector<PlayedProgram> played;
     for (std::size_t at = begin; at < end; ++at) {
       duel::Case input{targets[at], {}, knobs, std::move(programs[at].function)};
-      std::vector<ir::Limits> all =
-          limits.hang_on_program() ? std::vector<ir::Limits>() : limits.given(*targets[at], programs[at].declared.bounds);
-      if (limits.hang_on_program()) played.push_back(play_own_limits(std::move(input), limits, duelists, o.metamorphic));
-      else if (end - begin > 1) played.push_back({std::move(input), std::move(all), {}});
+      if (limits.hang_on_program()) {
+        played.push_back(play_own_limits(std::move(input), limits, duelists, o.metamorphic));
+        continue;
+      }
+      std::vector<ir::Limits> all = limits.given(*targets[at], programs[at].declared.bounds);
+      if (end - begin > 1) played.push_back({std::move(input), std::move(all), {}});
       else played.push_back(play(std::move(input), std::move(all), duelists, o.metamorphic));
     }
     if (end - begin > 1) play_file(played, callees_first, duelists, o.metamorphic);
