@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <charconv>
 #include <optional>
 
@@ -428,7 +429,15 @@ bool is_instruction(const Function& f, const Inst& i, const Opcode& o) {
     if (o.root() == root && root != "mov" && root != "cvt") {
       const std::size_t uses = uses_of(ops).size() - (o.info.carry_in ? 1u : 0u);
       if (uses < count || (o.type.bits == 0 && root != "add")) return false;
+      // ptxas takes the address of a variable from a register there.
+      const auto is_address = [&](const Operand& op) {
+        if (op.kind != OperandKind::Symbol) return false;
+        const std::string_view s = f.symbols[op.symbol()];
+        return !s.empty() && std::isalpha(static_cast<unsigned char>(s[0])) != 0 && !s.starts_with("c[");
+      };
+      if (root != "cvta" && std::ranges::any_of(uses_of(ops), is_address)) return false;
       const auto defs = defs_of(ops);
+      if (defs.empty()) return false;
       if (defs.size() != 1u + (o.info.carry_out ? 1u : 0u) && root != "lop3" && root != "add" && root != "sub") return false;
     }
   return true;

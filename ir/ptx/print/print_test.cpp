@@ -227,6 +227,21 @@ TEST(PtxOut, AnOperationWithoutMeaningBecomesArithmetic) {
   EXPECT_EQ(second.functions.size(), 1u);
 }
 
+TEST(PtxOut, ArithmeticWithoutAResultOrWithAnAddressIsNone) {
+  const auto style = [](std::string_view instruction) {
+    const auto m =
+        parse(fmt::format("rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  block b0\n"
+                          "    #0 %0 = ld.global.b32 8 !read\n    #1 {}\n    #2 exit\n",
+                          instruction));
+    EXPECT_TRUE(m.has_value());
+    return m ? ptx_style(m->functions[0]) : PtxStyle::Operations;
+  };
+  EXPECT_EQ(style("%1 = add.s32 %0, 5"), PtxStyle::Operations);
+  EXPECT_EQ(style("%1 = add.s32 %0, \"%laneid\""), PtxStyle::Operations);
+  EXPECT_EQ(style("%1 = add.s32 %0, \"label\""), PtxStyle::StandIns);
+  EXPECT_EQ(style("add.s32 %0, 5"), PtxStyle::StandIns);
+}
+
 TEST(PtxOut, WhatIsObservedIsStored) {
   const auto m = parse(R"(rir 1
 func @f kernel target sm_90 threads 32
