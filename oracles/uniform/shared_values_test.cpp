@@ -82,8 +82,9 @@ TEST(SharedValues, WhatOneWayCopiesIsSharedThere) {
   expect_wrong(moved_through(kCopiedOnOneWay, "    #7 use", "UR3"));
   expect_wrong(moved_through(kCopiedOnOneWay, "    #1 %7", "UR3"));
   // Also where %0 is made again there.
-  const std::string remade = edit(edit(kCopiedOnOneWay, "#0 %0 = a            | R0 = a", "#0 %0 = a !remat     | R0 = a !remat"),
-                                  "    #3 %4", "    +20                  | R0 = remat #0\n    #3 %4");
+  const std::string remade = edit(edit(kCopiedOnOneWay, "    #0 %0 = a            | R0 = a",
+                                       "    #9 %1 = b            | R1 = b\n    #0 %0 = a %1 !remat  | R0 = a R1 !remat"),
+                                  "    #3 %4", "    +20                  | R0 = remat #0 R1\n    #3 %4");
   expect_right(moved_through(remade, "    #5 bra", "UR3"));
   expect_wrong(moved_through(remade, "    #6 bra", "UR3"));
   // A copy that all threads execute, before or behind.
