@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "ir/cfg.h"
+#include "ir/memory_through_r.h"
 
 namespace regduel::passes {
 namespace {
@@ -37,7 +38,7 @@ struct Item {
 class InMemory {
  public:
   InMemory(const Function& in, const ir::Target& target)
-      : in_(in), out_(in.clone_header()), through_r_(target.abi(in.abi).memory_through_r) {
+      : in_(in), out_(in.clone_header()), through_r_(ir::reaches_memory_through_r(in, target, ir::Limits::of(target))) {
     out_.phase = ir::Phase::Allocated;
     next_ = in.next_inst_id().value;
     const ir::Limits limits = ir::Limits::of(target);

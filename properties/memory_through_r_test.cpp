@@ -63,6 +63,27 @@ TEST(MemoryThroughR, AllAllocatorsKnowTheWay) {
   }
 }
 
+// The only register of R is architectural: what cannot go through R goes to memory by itself.
+TEST(MemoryThroughR, NoRegisterOfRIsThere) {
+  std::string text = "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32 fixed R0 architectural\n";
+  for (int k = 1; k < 4; ++k) text += fmt::format("  vreg %{} P pred\n", k);
+  text += "  block b0\n";
+  for (int k = 1; k < 4; ++k) text += fmt::format("    #{} %{} = ld %0, {} !read\n", k, k, k);
+  for (int k = 1; k < 4; ++k) text += fmt::format("    #{} st %0, %{} !write\n", 3 + k, k);
+  const auto module = ir::parse(text + "    #7 exit\n");
+  ASSERT_TRUE(module.has_value()) << to_string(module.error());
+  const ir::Target target = target_through_r();
+  ir::AllocOptions options;
+  options.limits = ir::Limits::of(target, 1);
+  options.limits.units[ir::index(ir::RegFile::P)] = 2;
+  for (const ir::Allocator* a : allocators()) {
+    const auto allocation = a->allocate(module->functions[0], target, options);
+    ASSERT_TRUE(allocation.has_value()) << a->name() << ' ' << allocation.error().message;
+    expect_right(module->functions[0], allocation->program, target, options.limits, std::string(a->name()));
+    EXPECT_EQ(stores_of_others(allocation->program), 0) << a->name();
+  }
+}
+
 TEST(MemoryThroughR, RandomProgramsInFewRegisters) {
   const ir::Target target = target_through_r();
   std::int64_t stores = 0;

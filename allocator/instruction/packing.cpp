@@ -11,12 +11,13 @@
 #include "allocator/program/names.h"
 #include "base/planted.h"
 #include "ir/cfg.h"
+#include "ir/memory_through_r.h"
 
 namespace regduel::allocator {
 
 Budget Budget::of(const Function& program, const ir::Target& target, const ir::Limits& limits) {
   Budget b;
-  b.memory_through_r = target.abi(program.abi).memory_through_r;
+  b.memory_through_r = ir::reaches_memory_through_r(program, target, limits);
   const PointLimits points(program, limits.of(RegFile::R));
   for (std::size_t i = 0; i < program.insts.size() && points.vary(); ++i)
     if (points.is_lower(i)) b.limit_at.emplace(program.insts[i].id, points.at(i));

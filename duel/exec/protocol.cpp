@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "duel/knobs.h"
+#include "ir/memory_through_r.h"
 #include "ir/text/text.h"
 
 namespace regduel::duel {
@@ -159,7 +160,7 @@ std::string request_text(const ir::Function& program, const ir::Target& target, 
   out += fmt::format("// registers:{}\n", stretches(target, [&](ir::RegFile file, int unit) {
                        return ir::is_allocatable(target, program.abi, options.limits, file, unit);
                      }));
-  if (target.abi(program.abi).memory_through_r) out += "// memory-through-r: yes\n";
+  if (ir::reaches_memory_through_r(program, target, options.limits)) out += "// memory-through-r: yes\n";
   const std::vector<ir::PReg>& saved = target.abi(program.abi).callee_saved;
   if (program.kind == ir::FunctionKind::Device)
     out += fmt::format("// callee-saved:{}\n", stretches(target, [&](ir::RegFile file, int unit) {

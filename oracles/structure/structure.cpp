@@ -28,6 +28,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/memory_through_r.h"
 #include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/pair/id_index.h"
@@ -58,7 +59,8 @@ class StructureCheck {
  public:
   explicit StructureCheck(const Case& c)
       : case_(c), before_(c.before), after_(c.after), out_(kName), num_original_(c.before.blocks.size()),
-        seen_(c.before.insts.size(), false), index_of_(c.prepared.ids()), registers_(c, out_) {}
+        seen_(c.before.insts.size(), false), index_of_(c.prepared.ids()),
+        is_through_r_(ir::reaches_memory_through_r(c.before, c.target, c.limits)), registers_(c, out_) {}
 
   JudgeResult run() {
     header();
@@ -425,7 +427,7 @@ class StructureCheck {
 
   void slot_access(const Inst& i, const Operand& reg, const Operand& slot, int at) {
     if (!reg.is_preg() || !slot.is_slot() || slot.slot().index() >= after_.slots.size()) return;
-    if (case_.target.abi(before_.abi).memory_through_r && reg.preg().file != ir::RegFile::R)
+    if (is_through_r_ && reg.preg().file != ir::RegFile::R)
       fault("memory-through-r", i, 1 - at,
             fmt::format("{} goes to memory, and comes from there, through a register of R", to_string(after_, reg.preg())));
     const Slot& s = after_.slots[slot.slot().index()];
@@ -455,6 +457,7 @@ class StructureCheck {
   std::size_t num_original_;
   std::vector<bool> seen_;   // of the instructions before: found in the program after
   const IdIndex& index_of_;  // of the program before
+  const bool is_through_r_;  // only registers of R are stored and refilled
   RegisterRules registers_;
 };
 

@@ -6,6 +6,7 @@
 #include "base/grouped.h"
 #include "base/planted.h"
 #include "ir/loops.h"
+#include "ir/memory_through_r.h"
 
 namespace regduel::reference {
 namespace {
@@ -25,6 +26,7 @@ Temp temp_of(const ir::VReg& v) {
 Problem::Problem(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& target, const ir::Limits& limits,
                  std::int64_t loop_base, ir::Fuel* fuel)
     : f_(f), cfg_(cfg), target_(target), limits_(f, cfg, limits.of(ir::RegFile::R)),
+      memory_through_r_(ir::reaches_memory_through_r(f, target, limits)),
       freq_(block_frequencies(f, cfg, loop_base, std::int64_t{1} << 40)) {
   find_units(target, limits);
   find_shapes();

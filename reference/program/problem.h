@@ -50,7 +50,7 @@ class Problem {
   // Of file R, the bank of a register of this number.
   [[nodiscard]] int bank(std::uint32_t unit) const { return target_.bank(static_cast<int>(unit)); }
   // Whether registers of other files than R go to memory, and come from there, through registers of R.
-  [[nodiscard]] bool memory_through_r() const { return target_.abi(f_.abi).memory_through_r; }
+  [[nodiscard]] bool memory_through_r() const { return memory_through_r_; }
   // A predicate that goes through R is one bit of a register.
   [[nodiscard]] std::uint32_t slot_bytes(const Temp& value) const {
     return memory_through_r() && ir::is_predicate(value.file) ? 4 : value.bytes;
@@ -104,6 +104,7 @@ class Problem {
   const ir::Cfg& cfg_;
   const ir::Target& target_;
   const PointLimits limits_;
+  const bool memory_through_r_;
   ir::PerFile<UnitSet> allocatable_, callee_saved_;
   std::vector<std::int64_t> freq_;
   std::optional<ir::RegFile> impossible_;

@@ -18,6 +18,9 @@ class Contract:
         self.faults = Faults(after.name)
         self.broken = False
         self.architectural = set().union(*(units_of(v.fixed) for v in before.function.vregs if v.architectural and v.fixed))
+        kept = set() if before.function.kind == "kernel" else set(self.callee_saved)
+        free = {("R", n) for n in range(self.limits.get("R", 0))} - target.reserved[before.function.abi] - self.architectural - kept
+        self.through_r = target.memory_through_r[before.function.abi] and bool(free)
         self.chains = {}
         for inst, operand, message in faults:
             self.fault(inst, operand, message)
@@ -182,7 +185,7 @@ class Contract:
         if (slot.offset + offset) % min(16, reg.length & -reg.length):
             self.fault(inst, None, f"{reg.length} bytes at an address that is not aligned for them")
         file, _, units = reg.preg
-        if file != "R" and self.target.memory_through_r[self.before.function.abi]:
+        if file != "R" and self.through_r:
             self.fault(inst, 0, f"{self.text_of(reg.preg)} is no register of R")
         if units not in UNITS_OF_VREGS:
             self.fault(inst, 0, f"{self.text_of(reg.preg)} is no register of a spill or refill")
