@@ -292,7 +292,8 @@ class Lowerer {
       }
       if (!it.is_local) continue;
       writes_locals = writes_locals || it.item->write_root.is_valid();
-      if (it.item->read_root.is_valid() && !stores_parts(it, shape)) fetch(it.temp, it.item->read_root.value);
+      if (it.item->read_root.is_valid() && !stores_parts(it, shape) && !plan_.reads_nothing(i, it.item->read_root.value))
+        fetch(it.temp, it.item->read_root.value);
     }
     original(i);
     if (!writes_locals) return;
