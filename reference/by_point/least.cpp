@@ -26,6 +26,7 @@ Code lowered(const Problem& problem, Plan& plan) {
   const std::vector<std::uint8_t> is_dead = drop_dead_code(problem, code, DeadCopies::Pairs);
   for (std::size_t i = 0; i < code.insts.size(); ++i)
     if (is_dead[i] == kNoneReadsIt && code.insts[i].source != kNoSource) plan.is_left_out[code.insts[i].source] = 1;
+  plan.undefined_reads = undefined_reads(code);
   for (TempId v = 0; v < code.num_values; ++v)
     if (problem.can_remat(v) && !REGDUEL_PLANTED("exact-split-nothing-is-computed-again")) plan.locations[v] = Location::nowhere();
   code = lower(problem, plan);

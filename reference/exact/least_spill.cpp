@@ -17,6 +17,7 @@
 #include "reference/exact/fewest_units.h"
 #include "reference/exact/value_graphs.h"
 #include "reference/program/contents.h"
+#include "reference/program/dead_code.h"
 #include "reference/program/liveness.h"
 
 namespace regduel::reference {
@@ -69,8 +70,9 @@ class LeastCost {
   void leave_out_dead_code() {
     is_left_out_.assign(f_.insts.size(), 0);
     for (std::size_t i = 0; i < base_.code().insts.size(); ++i)
-      if (const CodeInst& inst = base_.code().insts[i]; base_.graphs.is_dead[i] && inst.source != kNoSource)
+      if (const CodeInst& inst = base_.code().insts[i]; base_.graphs.is_dead[i] == kNoneReadsIt && inst.source != kNoSource)
         is_left_out_[inst.source] = 1;
+    undefined_reads_ = undefined_reads(base_.code());
     base_ = lowered({});
   }
 
@@ -157,6 +159,7 @@ class LeastCost {
     Lowered l;
     l.plan = p_.all_in_registers();
     l.plan.is_left_out = is_left_out_;
+    l.plan.undefined_reads = undefined_reads_;
     std::map<TempId, std::uint32_t> slots;
     for (const TempId v : spilled) {
       if (p_.can_remat(v)) {
@@ -489,9 +492,10 @@ class LeastCost {
   std::vector<Element> element_of_;        // by value
   std::optional<Contents> contents_;       // of base_
   std::vector<std::uint8_t> is_left_out_;  // by index of instruction
-  std::vector<TempId> slot_of_;            // by value: the first of those that share its slot
-  ir::PerFile<UnitSet> free_;              // that cost nothing
-  std::int64_t constant_ = 0;              // saves that are there in any case
+  std::vector<std::pair<std::uint32_t, TempId>> undefined_reads_;
+  std::vector<TempId> slot_of_;  // by value: the first of those that share its slot
+  ir::PerFile<UnitSet> free_;    // that cost nothing
+  std::int64_t constant_ = 0;    // saves that are there in any case
   std::optional<CheapestSet> set_;
   LeastSpill result_;
 };

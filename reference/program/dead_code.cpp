@@ -346,4 +346,14 @@ std::vector<std::uint8_t> drop_dead_code(const Problem& problem, Code& code, Dea
   return dead;
 }
 
+std::vector<std::pair<std::uint32_t, TempId>> undefined_reads(const Code& code) {
+  std::vector<std::pair<std::uint32_t, TempId>> reads;
+  for (const CodeInst& inst : code.insts)
+    for (const Ref& r : code.refs_of(inst))
+      if (inst.kind == CodeKind::Original && r.temp < code.num_values && (r.flags & (kAtReads | kReads | kWrites)) == kAtReads)
+        reads.emplace_back(inst.source, r.temp);
+  std::ranges::sort(reads);
+  return reads;
+}
+
 }  // namespace regduel::reference

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "reference/program/code.h"
@@ -26,5 +27,7 @@ enum class DeadCopies : std::uint8_t {
 inline constexpr std::uint8_t kNoneReadsIt = 1;
 inline constexpr std::uint8_t kCopiesNothing = 2;  // yet what it writes over is not read behind it
 std::vector<std::uint8_t> drop_dead_code(const Problem& problem, Code& code, DeadCopies copies = DeadCopies::Whole);
+// The reads of values that drop_dead_code has found undefined, as a Plan has them.
+[[nodiscard]] std::vector<std::pair<std::uint32_t, TempId>> undefined_reads(const Code& code);
 
 }  // namespace regduel::reference

@@ -340,7 +340,8 @@ class Lowerer {
       for (std::size_t k = 0; k < items_.size(); ++k) {
         const PlacedItem& it = items_[k];
         if (!it.is_local || it.merged_into != k || is_direct == goes_through_r(it)) continue;
-        if (it.item->read_root.is_valid() && !stores_parts(it, shape)) fetch(it.temp, it.item->read_root.value);
+        if (it.item->read_root.is_valid() && !stores_parts(it, shape) && !plan_.reads_nothing(i, it.item->read_root.value))
+          fetch(it.temp, it.item->read_root.value);
       }
     original(i);
     if (!writes_locals) return;

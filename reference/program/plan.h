@@ -48,7 +48,12 @@ struct Plan {
   std::vector<SpillSlot> slots;
   std::vector<std::uint8_t> is_pinned;    // by index of instruction: all operands in the registers of the exact packing
   std::vector<std::uint8_t> is_left_out;  // by index of instruction: dead code; empty = none
+  // Instructions and the values that they read where no path defines them, ascending: nothing is refilled or computed for these.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> undefined_reads;
 
+  [[nodiscard]] bool reads_nothing(std::uint32_t inst, std::uint32_t value) const {
+    return std::ranges::binary_search(undefined_reads, std::pair(inst, value));
+  }
   // Several values in one slot are never there at a time, or are copies of each other.
   std::uint32_t add_slot(std::uint32_t bytes) {
     slots.push_back({bytes});

@@ -248,7 +248,7 @@ class Pbqp {
   std::vector<std::vector<Cost>> costs_;   // by node; empty = its own costs
   std::vector<int> degree_;
   std::vector<std::uint8_t> is_there_;
-  std::vector<std::vector<NodeId>> others_;  // by node: its neighbours that it does not interfere with
+  std::vector<std::vector<NodeId>> others_;     // by node: its neighbours that it does not interfere with
   std::vector<std::vector<NodeId>> with_edge_;  // by node: those with which it has costs of pairs
   std::map<std::pair<NodeId, NodeId>, Edge> edges_;
   std::vector<NodeId> few_, order_;
