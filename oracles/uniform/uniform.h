@@ -41,6 +41,8 @@
 //     copies on one way of a branch that all threads take alike, where the allocation moved it before that branch; one that it gives
 //     to a phi on an edge that is neither the only one out of its block nor the only one into its target
 //   * without a guard on the write: what is inserted into a uniform register, and is read there as a uniform vreg alone (escapes.h)
+// One false alarm is known: what stands in a uniform register above a narrow def is nothing known, so that where a guard keeps it there
+// and the whole register goes out and comes back, it is taken for what each thread has on its own.
 //
 // Finding: uniform-register, at the operand of an original instruction (or the ret, or the remat) that reads what was not shared,
 // with the instruction that put it into the register. Tested by uniform_test.cpp and the tests of the other files of this folder.
