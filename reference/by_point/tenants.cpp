@@ -10,6 +10,12 @@ int again_align_log2(const Problem& problem, std::uint32_t inst) {
   return problem.values()[f.root(f.operands_of(f.insts[inst])[0].vreg()).index()].align_log2;
 }
 
+bool Tenancy::writes_early(const Point& point) const {
+  const CodeInst& inst = code_.insts[point.inst];
+  return inst.kind == CodeKind::Original &&
+         std::ranges::any_of(p_.shape(inst.source).items, [](const Item& item) { return item.early; });
+}
+
 UnitSet Tenancy::available(ir::RegFile file, const std::vector<bool>& is_taken) const {
   UnitSet units = m_.free[ir::index(file)];
   for (const ByPointModel::Saved& s : m_.saved)
@@ -52,6 +58,7 @@ PointTenants Tenancy::at(const Point& point, ir::RegFile file, const std::vector
   // An operand that writes over the content and holds it before, where all that only read it may stand, too.
   const auto written_in_place = [&](std::uint32_t k) {
     const Held& h = point.held[k];
+    if (writes_early(point)) return -1;
     for (std::size_t o = 0; o < point.operands.size(); ++o) {
       const PointOperand& operand = point.operands[o];
       const Temp& t = code_.temps[operand.temp];

@@ -39,6 +39,8 @@ class Tenancy {
   // where all fit. `is_known` is false where that was not found out.
   [[nodiscard]] std::vector<std::vector<Element>> misfits(const std::vector<bool>& is_taken, bool& is_known) const;
 
+  // Whether the instruction writes something before it reads.
+  [[nodiscard]] bool writes_early(const Point& point) const;
   [[nodiscard]] UnitSet available(ir::RegFile file, const std::vector<bool>& is_taken) const;
 
  private:

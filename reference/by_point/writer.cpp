@@ -277,7 +277,7 @@ class Writer {
     if (inst.kind == CodeKind::Original && f_.insts[inst.source].op == ir::Op::Ret) all -= p_.callee_saved()[ir::index(file)];
     for (std::size_t o = 0; o < point.operands.size(); ++o) {
       const PointOperand& operand = point.operands[o];
-      const bool is_early = operand.at_writes && operand.at_reads && !operand.keeps && !operand.partial;
+      const bool is_early = operand.at_writes && operand.at_reads && tenancy_.writes_early(point);
       if (const Temp& t = code_.temps[operand.temp]; is_early && t.file == file && of_operand[o] >= 0)
         all.clear_range(of_operand[o], of_operand[o] + t.units);
     }

@@ -348,10 +348,16 @@ std::vector<std::uint8_t> drop_dead_code(const Problem& problem, Code& code, Dea
 
 std::vector<std::pair<std::uint32_t, TempId>> undefined_reads(const Code& code) {
   std::vector<std::pair<std::uint32_t, TempId>> reads;
-  for (const CodeInst& inst : code.insts)
-    for (const Ref& r : code.refs_of(inst))
-      if (inst.kind == CodeKind::Original && r.temp < code.num_values && (r.flags & (kAtReads | kReads | kWrites)) == kAtReads)
+  for (const CodeInst& inst : code.insts) {
+    const auto refs = code.refs_of(inst);
+    const auto is_read = [&](TempId t) {
+      return std::ranges::any_of(refs, [&](const Ref& r) { return r.temp == t && (r.flags & kReads) != 0; });
+    };
+    for (const Ref& r : refs)
+      if (inst.kind == CodeKind::Original && r.temp < code.num_values && (r.flags & (kAtReads | kReads | kWrites)) == kAtReads &&
+          !is_read(r.temp))
         reads.emplace_back(inst.source, r.temp);
+  }
   std::ranges::sort(reads);
   return reads;
 }

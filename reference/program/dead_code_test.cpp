@@ -194,6 +194,7 @@ block b0
   };
   EXPECT_THAT(reads(1), ElementsAre(0));
   EXPECT_THAT(reads(2), IsEmpty());
+  // Of %0, #1 also reads the half that is defined.
   EXPECT_THAT(undefined_reads(p.code), ElementsAre(std::pair(1u, 1u), std::pair(2u, 0u)));
 }
 
