@@ -172,12 +172,19 @@ class Finder final : public symbolic::Observer {
     d.num_names = static_cast<std::uint32_t>(found.names.size() - first);
     return Names::Some;
   }
+  // True if threads in which `want` is undefined write what is shared, or all threads of the warp are such.
+  [[nodiscard]] bool is_rest_shared(Value held, Value want, int depth) {
+    if (values_.asks_for_nothing(want)) return true;
+    const Values::Node n = values_[want];  // a copy: the values grow meanwhile
+    if (n.kind != ValueKind::Gate || depth == 0 || !shared_.is_shared(n.a))
+      return shared_.is_shared(where_asked(values_, held, want, Values::kMaxDepth, false));
+    return is_rest_shared(values_.where(held, n.a, true), n.b, depth - 1) &&
+           is_rest_shared(values_.where(held, n.a, false), n.c, depth - 1);
+  }
   // Of the names that may be chosen, those outside of whose outcomes all write what is shared.
   void keep_if_rest_is_shared(Value held, const State& state, Damage& d) {
     const auto first = found.names.begin() + d.first_name;
-    const auto is_spoilt = [&](const NameByte& n) {
-      return !shared_.is_shared(where_asked(values_, held, wanted_in(plan_, state, n), Values::kMaxDepth, false));
-    };
+    const auto is_spoilt = [&](const NameByte& n) { return !is_rest_shared(held, wanted_in(plan_, state, n), Values::kMaxDepth); };
     found.names.erase(std::remove_if(first, found.names.end(), is_spoilt), found.names.end());
     d.num_names = static_cast<std::uint32_t>(found.names.size()) - d.first_name;
     if (d.num_names == 0) d.kind = Damage::Kind::Bits;
