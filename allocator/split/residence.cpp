@@ -378,15 +378,19 @@ class Walk {
       const std::uint32_t c = candidates_[ops[o].vreg()];
       if (c != SplitCandidates::kNone && behind(c) == NextUse::kNever) take(c);
     }
-    // The results that are used soonest choose first, and keep their choice.
+    // The results that are used soonest choose first, and keep their choice. One that is a source in a register, too, stays there: if it
+    // left, its old value would.
     results_.clear();
+    kept_.clear();
     for (std::size_t o = 0; o < pairs; ++o)
       if (const std::uint32_t c = candidates_[ops[o].vreg()]; c != SplitCandidates::kNone) {
         is_reached_[c] = 1;
         results_.emplace_back(behind(c), inst.first_operand + static_cast<std::uint32_t>(o));
+        if (is_in_[c] == 0 || results_.back().first == NextUse::kNever) continue;
+        is_kept_[c] = 1;
+        kept_.push_back(c);
       }
     std::sort(results_.begin(), results_.end());
-    kept_.clear();
     for (const auto& [far, operand] : results_) {
       const std::uint32_t c = candidates_[f_.operands[operand].vreg()];
       if (far == NextUse::kNever) take(c);
