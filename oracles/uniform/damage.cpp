@@ -128,7 +128,7 @@ class Finder final : public symbolic::Observer {
     Damage d = {.byte = i, .location = l};
     // The last write holds for all threads: the names that it defines come before others that the old content satisfies.
     Names names = write == nullptr ? Names::None : find_names(held, state, names_by_, d);
-    if (names == Names::None && write != nullptr && write->has_guard() && shared_.is_shared(write->only_where_done(held))) {
+    if (names == Names::None && write != nullptr && write->has_guard() && writes_shared(*write, held)) {
       if (write->only_where_done(held) == held) return;
       d.kind = Damage::Kind::OtherSide;
     } else {
@@ -141,6 +141,10 @@ class Finder final : public symbolic::Observer {
     if (d.bits == 0) return;
     damages.push_back(d);
     ++found.count;
+  }
+  // True if what the step writes under its guard is the same in all threads, or is so under this guard.
+  [[nodiscard]] bool writes_shared(const Write& write, Value held) {
+    return shared_.is_shared(write.where_done(held)) || shared_.is_shared(write.only_where_done(held));
   }
   [[nodiscard]] bool defines(const Step& step, std::uint32_t name) const {
     if (step.kind != StepKind::Operate && step.kind != StepKind::Gather && step.kind != StepKind::Rename) return false;
