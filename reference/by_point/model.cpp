@@ -298,12 +298,14 @@ class Builder {
   }
 
   // Whether such an instruction happens is undefined, and so is what it leaves, which the model takes for a content.
-  [[nodiscard]] bool has_undefined_guard(const CodeInst& inst) const {
-    if (inst.kind != CodeKind::Original) return false;
+  [[nodiscard]] bool writes_under_undefined_guard(const CodeInst& inst) const {
+    const auto refs = code_.refs_of(inst);
+    if (inst.kind != CodeKind::Original || std::ranges::none_of(refs, [](const Ref& r) { return (r.flags & kWrites) != 0; }))
+      return false;
     const ir::Operand* const guard = ir::guard_of(f_.operands_of(f_.insts[inst.source]));
     if (guard == nullptr || !guard->is_vreg()) return false;
     const TempId t = code_.operand_temp[static_cast<std::size_t>(guard - f_.operands.data())];
-    return std::ranges::none_of(code_.refs_of(inst), [&](const Ref& r) { return r.temp == t && (r.flags & kReads) != 0; });
+    return std::ranges::none_of(refs, [&](const Ref& r) { return r.temp == t && (r.flags & kReads) != 0; });
   }
 
   void instruction(std::uint32_t i) {
@@ -315,7 +317,7 @@ class Builder {
     if (const std::uint32_t again = repeatable(p_, inst); again != kNoSource) return repeat(i, again);
     if (is_relabelling(inst)) return relabel(i);
     // Such a copy may vanish, or carry what it reads past its clobbers, which the model does not have.
-    if (names_twice(inst) || carries(i) || has_undefined_guard(inst)) m_.is_bounded = false;
+    if (names_twice(inst) || carries(i) || writes_under_undefined_guard(inst)) m_.is_bounded = false;
     point(i, inst.kind == CodeKind::Move);
   }
 
