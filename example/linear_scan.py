@@ -155,8 +155,8 @@ class Function:
             at += len(block)
         self.last = [self.first[n] + len(b) - 1 for n, b in enumerate(self.blocks)]
 
-    def fixed_units(self):
-        return set().union(*(units(op.fixed) for i in self.insts for op in i.regs if op.fixed))
+    def architectural_units(self):
+        return set().union(*(units(v.fixed) for v in self.vregs if v.architectural))
 
     def operand(self, text, role):
         number, part, attributes = OPERAND.fullmatch(text).groups()
@@ -176,11 +176,10 @@ class Function:
 class LinearScan:
     def __init__(self, function, usable, callee_saved, spill_all):
         self.f = function
-        self.architectural = set()
+        self.architectural = function.architectural_units()
         for v in function.vregs:
             if v.architectural:
                 v.home = v.fixed
-                self.architectural |= units(v.fixed)
         self.usable = [u for u in usable if u not in self.architectural]
         if function.is_device:  # what the caller keeps there is left alone
             self.usable = [u for u in self.usable if u not in callee_saved]
@@ -376,11 +375,17 @@ class LinearScan:
         return None
 
 
+class NeedsWay(Exception):
+    """What is no register of R reaches memory through one, and none is set aside for that."""
+
+
 class Printer:
     """The allocated program as text."""
 
-    def __init__(self, function, way):
-        self.f, self.slots, self.frame, self.way = function, [], function.variables, way
+    def __init__(self, function, is_through_r, way, is_borrowed):
+        self.f, self.slots, self.frame = function, [], function.variables
+        self.is_through_r, self.way = is_through_r, way
+        self.lent = self.add_slot(4) if is_borrowed else None  # what else is in the register meanwhile
 
     def slot(self, root):
         if root.slot is None:
@@ -388,7 +393,10 @@ class Printer:
         return root.slot
 
     def new_slot(self, root):
-        size = 4 * root.units if root.file not in ("P", "UP") else 4 if self.way else 1
+        size = 4 * root.units if root.file not in ("P", "UP") else 4 if self.is_through_r else 1
+        return self.add_slot(size)
+
+    def add_slot(self, size):
         align = min(16, size & -size)
         self.frame = (self.frame + align - 1) // align * align
         self.slots.append(f"  slot {len(self.slots)} local size {size} align {align} offset {self.frame}")
@@ -410,27 +418,40 @@ class Printer:
             return self.inserted(f"{name(root.home)} = copy {name(reg)}")
         return self.spill(reg, self.slot(root))
 
+    def goes_through_r(self, file):
+        if not self.is_through_r or file == "R":
+            return False
+        if not self.way:
+            raise NeedsWay
+        return True
+
+    def borrow(self):
+        return [] if self.lent is None else [f"spill {self.way}, slot {self.lent}"]
+
+    def give_back(self):
+        return [] if self.lent is None else [f"{self.way} = refill slot {self.lent}"]
+
     def refill(self, reg, slot):
         file, first, count = reg
-        if not self.way or file == "R":
+        if not self.goes_through_r(file):
             return self.inserted(f"{name(reg)} = refill slot {slot}")
-        lines = []
+        lines = self.borrow()
         for k in range(count):
             word = (file, first + k, 1)
             back = f"bit_refill {self.way}, 0" if file in ("P", "UP") else f"copy {self.way}"
             lines += [f"{self.way} = refill slot {slot} + {4 * k}", f"{name(word)} = {back}"]
-        return "\n".join(map(self.inserted, lines))
+        return "\n".join(map(self.inserted, lines + self.give_back()))
 
     def spill(self, reg, slot):
         file, first, count = reg
-        if not self.way or file == "R":
+        if not self.goes_through_r(file):
             return self.inserted(f"spill {name(reg)}, slot {slot}")
-        lines = []
+        lines = self.borrow()
         for k in range(count):
             word = name((file, first + k, 1))
             there = f"{self.way}{{inout}} = bit_spill {word}, 0" if file in ("P", "UP") else f"{self.way} = copy {word}"
             lines += [there, f"spill {self.way}, slot {slot} + {4 * k}"]
-        return "\n".join(map(self.inserted, lines))
+        return "\n".join(map(self.inserted, lines + self.give_back()))
 
     def phi_slots(self):
         slots = {i: self.new_slot(i.regs[0].root) for i in self.f.insts if i.is_phi}
@@ -482,15 +503,22 @@ def allocate(request):
     usable = [u for s in listed["registers:"] for u in sorted(units(stretch(s)))]
     saved = set().union(*(units(stretch(s)) for s in listed.get("callee-saved:", ())))
     spill_all = ["knob:", "spill-all=1"] in head
-    function = Function([line for line in lines if not line.startswith("//")][1:])
-    way = None  # a register of R through which other files reach memory
-    if "memory-through-r:" in listed and any(v.file != "R" for v in function.vregs):
-        way = max((u for u in usable if u[0] == "R" and u not in saved | function.fixed_units()), default=None)
-        if way is None:
-            raise Unsupported("no register of R is left for the way to memory")
-        usable.remove(way)
-    LinearScan(function, usable, saved, spill_all).run()
-    return Printer(function, way and name((*way, 1))).text()
+    body = [line for line in lines if not line.startswith("//")][1:]
+
+    def text(way=None, is_borrowed=False):
+        function = Function(body)
+        LinearScan(function, [u for u in usable if u != way or is_borrowed], saved, spill_all).run()
+        return Printer(function, "memory-through-r:" in listed, way and name((*way, 1)), is_borrowed).text()
+
+    try:
+        return text()
+    except NeedsWay:
+        others = saved | Function(body).architectural_units()
+        way = max(u for u in usable if u[0] == "R" and u not in others)
+    try:
+        return text(way)
+    except (Unsupported, Impossible):
+        return text(way, is_borrowed=True)
 
 
 def answer(out, word, number, payload):
