@@ -134,11 +134,10 @@ SharedValues::SharedValues(const Case& c, Plan& plan, symbolic::FixedPoint& anal
     const Place p = plan.names.of_operand(ir::Operand::of_vreg(ir::Role::Use, ir::VRegId(v)));
     std::fill_n(is_declared_.begin() + p.cell, p.cells(), char{1});
   }
-  std::vector<std::uint32_t> block_of(c.before.insts.size(), symbolic::kNoIndex);
+  block_of_.assign(c.before.insts.size(), symbolic::kNoIndex);
   for (const std::uint32_t b : plan.order)
     for (const Step& s : plan.steps_of(b))
-      if (s.original != symbolic::kNoIndex && s.kind != StepKind::Remat) block_of[s.original] = b;
-  block_of_ = std::move(block_of);
+      if (s.original != symbolic::kNoIndex && s.kind != StepKind::Remat) block_of_[s.original] = b;
   Marker marker(*this);
   for (const std::uint32_t b : plan.order) analysis.walk(b, nullptr, &marker);
   marks_.drop_local([&](Value v) { return is_shared(v); });
