@@ -18,11 +18,6 @@ using symbolic::Step;
 using symbolic::StepKind;
 using symbolic::StepOperand;
 
-bool is_uniform_location(const Plan& plan, std::uint32_t location) {
-  return plan.locations.is_in_file(location, ir::RegFile::UR) || plan.locations.is_in_file(location, ir::RegFile::UP) ||
-         plan.locations.is_in_file(location, ir::RegFile::UB);
-}
-
 void Write::before(std::uint32_t at, const State& state) {
   if (is_second_half(at)) return;
   step_ = &plan_.steps[at];

@@ -19,6 +19,11 @@ using symbolic::Step;
 using symbolic::StepKind;
 using symbolic::StepOperand;
 
+bool is_uniform_location(const Plan& plan, std::uint32_t location) {
+  return plan.locations.is_in_file(location, ir::RegFile::UR) || plan.locations.is_in_file(location, ir::RegFile::UP) ||
+         plan.locations.is_in_file(location, ir::RegFile::UB);
+}
+
 // Marks what declared names hold: at heads, behind each instruction, and on edges.
 class SharedValues::Marker final : public symbolic::Observer {
  public:
@@ -37,7 +42,7 @@ class SharedValues::Marker final : public symbolic::Observer {
       for (std::uint32_t k = 0; k < op.name.cells(); ++k) {
         const std::uint32_t n = op.name.cell + k;
         if (shared_.is_declared_[n] == 0) continue;
-        if (op.leaf != kBottom) shared_.mark(op.leaf + k, plan_.bytes_of_name[n], kEverywhere);
+        if (op.leaf != kBottom) shared_.mark(op.leaf + k, bytes_written(op, k, n), kEverywhere);
         mark_name(n, state);
         if (s.guard != symbolic::kNoIndex) mark_sides(state.names[n], plan_.bytes_of_name[n]);
       }
@@ -57,6 +62,10 @@ class SharedValues::Marker final : public symbolic::Observer {
   }
   void mark_name(std::uint32_t n, const State& state) {
     if (shared_.is_declared_[n] != 0) shared_.mark(state.names[n], plan_.bytes_of_name[n], block_);
+  }
+  // What is above a narrow def in a register of all threads, they find alike as well.
+  [[nodiscard]] std::uint8_t bytes_written(const StepOperand& op, std::uint32_t k, std::uint32_t name) const {
+    return op.loc.step == 4 && is_uniform_location(plan_, op.loc.cell + k) ? 0xF : plan_.bytes_of_name[name];
   }
   // What threads find alike, they find alike under each outcome of a guard.
   void mark_sides(Value v, std::uint8_t counted) {
@@ -200,9 +209,7 @@ bool SharedValues::is_shared_leaf(Value v) const {
     case ValueKind::Opaque: return !values_.is_unsatisfiable(v);  // undefined content of a register
     case ValueKind::Def:
     case ValueKind::Constant: return case_.before.insts[n.a].op == ir::Op::Const;
-    case ValueKind::Saved:
-      return std::ranges::any_of(std::array{ir::RegFile::UR, ir::RegFile::UP, ir::RegFile::UB},
-                                 [&](ir::RegFile file) { return plan_.locations.is_in_file(n.a, file); });
+    case ValueKind::Saved: return is_uniform_location(plan_, n.a);
     default: break;
   }
   return false;

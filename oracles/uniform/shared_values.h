@@ -12,6 +12,9 @@
 
 namespace regduel::oracles::uniform {
 
+// True of the words of the uniform files and of their predicates.
+[[nodiscard]] bool is_uniform_location(const symbolic::Plan& plan, std::uint32_t location);
+
 class SharedValues {
  public:
   // The values that declared names hold. Walks over all blocks. Requires: `analysis` is settled, and the arguments outlive this.

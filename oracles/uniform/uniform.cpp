@@ -4,6 +4,7 @@
 #include "oracles/uniform/uniform.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
@@ -94,27 +95,23 @@ bool read_shared(Plan& plan, FixedPoint& sound, SharedValues& shared, std::span<
   return seen.num_seen == sources.size();
 }
 
-// The operands that all of `analyses`, without the damage, reject.
-class WrongAnyway {
+// What an analysis rejects without the damage, looked for when it is first asked for.
+class RejectedAnyway {
  public:
-  WrongAnyway(const Plan& plan, std::vector<FixedPoint*> analyses) : plan_(plan), analyses_(std::move(analyses)) {}
+  RejectedAnyway(const Plan& plan, FixedPoint& analysis) : plan_(plan), analysis_(analysis) {}
 
-  [[nodiscard]] bool has(const ViolationPlace& place) {
-    if (by_analysis_.empty()) look();
-    return std::ranges::all_of(by_analysis_, [&](const Failures& wrong) { return wrong.found.contains(place); });
+  [[nodiscard]] const std::map<ViolationPlace, Violation>& places() {
+    if (!seen_) {
+      seen_.emplace(plan_);
+      for (const std::uint32_t b : plan_.order) analysis_.walk(b, &*seen_);
+    }
+    return seen_->found;
   }
 
  private:
-  void look() {
-    for (FixedPoint* analysis : analyses_) {
-      by_analysis_.emplace_back(plan_);
-      for (const std::uint32_t b : plan_.order) analysis->walk(b, &by_analysis_.back());
-    }
-  }
-
   const Plan& plan_;
-  std::vector<FixedPoint*> analyses_;
-  std::vector<Failures> by_analysis_;
+  FixedPoint& analysis_;
+  std::optional<Failures> seen_;
 };
 
 // The failures with the damage that are none without, of all choices of names; nullopt where the states do not settle.
@@ -124,9 +121,10 @@ struct Outcome {
 };
 //   sound     settled, with so many tokens
 //   sources   of escapes; empty = not looked for
-//   wrong     does not count
+//   anyway    what all of them reject does not count
 std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<char>& declared,
-                                  std::span<const std::uint32_t> sources, FixedPoint& sound, int most_tokens, WrongAnyway wrong) {
+                                  std::span<const std::uint32_t> sources, FixedPoint& sound, int most_tokens,
+                                  std::span<RejectedAnyway* const> anyway) {
   SharedValues shared(c, plan, sound, declared);
   const auto none_escapes = [&] { return !sources.empty() && read_shared(plan, sound, shared, sources); };
   if (none_escapes() || (shared.add_marks_before_branches() && none_escapes())) return Outcome{};
@@ -145,7 +143,9 @@ std::optional<Outcome> judge_with(const Case& c, Plan& plan, const std::vector<c
     if (!spoilt.state().has_violation()) return Outcome{};
     Failures with(plan);
     for (const std::uint32_t b : plan.order) spoilt.walk(b, &with);
-    std::erase_if(with.found, [&](const auto& f) { return wrong.has(f.first); });
+    std::erase_if(with.found, [&](const auto& f) {
+      return std::ranges::all_of(anyway, [&](RejectedAnyway* rejected) { return rejected->places().contains(f.first); });
+    });
     if (with.found.empty()) return Outcome{};
     std::vector<std::uint32_t> wanted;
     for (const auto& [place, violation] : with.found) wanted.push_back(violation.name);
@@ -180,24 +180,23 @@ JudgeResult judge_uniform(const Case& c, bool takes_ways_out) {
     return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
   };
   if (!is_settled) return not_settled();
-  std::optional<Outcome> outcome = judge_with(c, plan, declared, sources, quick, 0, {plan, {&quick}});
+  RejectedAnyway by_quick(plan, quick);
+  std::optional<Outcome> outcome = judge_with(c, plan, declared, sources, quick, 0, std::array{&by_quick});
   if (!outcome) return not_settled();
   const bool has_guards = symbolic::has_guards(plan);
   // What the quick analysis rejects without the damage may be right without it and wrong with it; symbolic reports what both reject.
   if (has_guards && quick.state().has_violation()) {
-    Failures without(plan);
-    for (const std::uint32_t b : plan.order) quick.walk(b, &without);
-    std::erase_if(without.found, [&](const auto& f) {
-      return takes_ways_out && !std::ranges::binary_search(escapes.reads, plan.steps[std::get<0>(f.first)].inst);
-    });
-    outcome->failures.merge(without.found);
+    for (const auto& [place, violation] : by_quick.places())
+      if (!takes_ways_out || std::ranges::binary_search(escapes.reads, plan.steps[std::get<0>(place)].inst))
+        outcome->failures.emplace(place, violation);
   }
   if (outcome->failures.empty()) return out.finish();
   if (has_guards) {
     const int most_tokens = symbolic::most_tokens_of(plan);
     FixedPoint sound(plan, most_tokens);
     if (!sound.settle()) return not_settled();
-    auto slower = judge_with(c, plan, declared, sources, sound, most_tokens, {plan, {&quick, &sound}});
+    RejectedAnyway by_sound(plan, sound);
+    auto slower = judge_with(c, plan, declared, sources, sound, most_tokens, std::array{&by_quick, &by_sound});
     if (!slower) return not_settled();
     std::erase_if(slower->failures, [&](const auto& f) { return !outcome->failures.contains(f.first); });
     outcome = std::move(slower);

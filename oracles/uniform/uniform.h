@@ -10,7 +10,7 @@
 //   shared(x)     of a value x, a byte or a bit of a pack (numbers of values.h):
 //                   some n with declared(n) holds x at some point through which each path here goes, or goes on (what the program puts
 //                     there is taken to be the same in all threads; marks.h), x is the result of a `const`, undefined, or what a
-//                     uniform register held at entry
+//                     uniform register held at entry, or what an instruction that defines n leaves above n in a uniform register
 //                   x = Gate(t, y, z), where y is all that some n with declared(n) holds if t is true, at such a point, and z is
 //                     undefined; or the other way round
 //                   x = Gate(t, y, z) and shared(t), shared(y), shared(z); or one of y, z is undefined and the other is shared
@@ -41,8 +41,8 @@
 //     copies on one way of a branch that all threads take alike, where the allocation moved it before that branch; one that it gives
 //     to a phi on an edge that is neither the only one out of its block nor the only one into its target
 //   * without a guard on the write: what is inserted into a uniform register, and is read there as a uniform vreg alone (escapes.h)
-// One false alarm is known: what stands in a uniform register above a narrow def is nothing known, so that where a guard keeps it there
-// and the whole register goes out and comes back, it is taken for what each thread has on its own.
+// One false alarm is known: what an inserted instruction put into a uniform register, though it differs by thread, and nothing reads: where
+// a guard keeps it there and the whole register goes out and comes back, it is still taken for what each thread has on its own.
 //
 // Finding: uniform-register, at the operand of an original instruction (or the ret, or the remat) that reads what was not shared,
 // with the instruction that put it into the register. Tested by uniform_test.cpp and the tests of the other files of this folder.
