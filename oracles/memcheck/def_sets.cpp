@@ -18,9 +18,6 @@ std::uint64_t hash_of(std::uint32_t key, std::uint32_t mask, std::uint32_t left,
   return mix64((static_cast<std::uint64_t>(key) << 32 | mask) ^ mix64(static_cast<std::uint64_t>(left) << 32 | right));
 }
 
-// The bits of `key` above the branching bit `mask`.
-std::uint32_t prefix(std::uint32_t key, std::uint32_t mask) { return key & ~(mask | (mask - 1)); }
-
 }  // namespace
 
 DefSets::DefSets() : nodes_(1, Node{0, 0, 0, 0}), table_(kSmall, 0) {}
@@ -106,18 +103,19 @@ SetId DefSets::unite_all(std::span<SetId> parts) {
   return parts[0];
 }
 
-bool DefSets::contains(SetId set, std::uint32_t element) const {
-  const std::uint32_t key = element >> 6;
+SetId DefSets::leaf_of_key(SetId set, std::uint32_t key) const {
   while (set != kEmptySet) {
     const Node n = node(set);
-    if (n.mask == 0) {
-      const std::uint64_t bits = static_cast<std::uint64_t>(n.right) << 32 | n.left;
-      return n.key == key && (bits >> (element & 63) & 1) != 0;
-    }
-    if (prefix(key, n.mask) != n.key) return false;
+    if (n.mask == 0) return n.key == key ? set : kEmptySet;
+    if (prefix(key, n.mask) != n.key) return kEmptySet;
     set = (key & n.mask) == 0 ? n.left : n.right;
   }
-  return false;
+  return kEmptySet;
+}
+
+bool DefSets::contains(SetId set, std::uint32_t element) const {
+  const SetId leaf = leaf_of_key(set, element >> 6);
+  return leaf != kEmptySet && (bits_of(node(leaf)) >> (element & 63) & 1) != 0;
 }
 
 bool DefSets::meet(SetId a, SetId b) const {
@@ -142,7 +140,7 @@ std::vector<std::uint32_t> DefSets::elements(SetId set) const {
       stack.push_back(n.left);
       continue;
     }
-    for (std::uint64_t bits = static_cast<std::uint64_t>(n.right) << 32 | n.left; bits != 0; bits &= bits - 1)
+    for (std::uint64_t bits = bits_of(n); bits != 0; bits &= bits - 1)
       result.push_back(n.key * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
   }
   return result;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -58,11 +59,32 @@ class DefSets {
     if (n.mask != 0) {
       found = any_of(n.left, memo, is_meant) || any_of(n.right, memo, is_meant);
     } else {
-      for (std::uint32_t bit = 0; bit < 64 && !found; ++bit)
-        found = ((bit < 32 ? n.left >> bit : n.right >> (bit - 32)) & 1) != 0 && is_meant(n.key * 64 + bit);
+      found = any_bit(n.key, bits_of(n), is_meant);
     }
     memo[set] = found ? 1 : -1;
     return found;
+  }
+  // True where `set` has all elements of `part` for which `is_meant` holds; `memo` as for any_of(), of the same question. Cost: the
+  // nodes that the two do not share, and those not yet in the memo.
+  template <class Predicate>
+  [[nodiscard]] bool has_all(SetId set, SetId part, std::vector<signed char>& memo, const Predicate& is_meant) const {
+    if (set == part || !any_of(part, memo, is_meant)) return true;
+    if (set == kEmptySet) return false;
+    const Node x = node(set), y = node(part);
+    if (y.mask == 0) {
+      const SetId same_key = leaf_of_key(set, y.key);
+      const Node have = same_key == kEmptySet ? Node{y.key, 0, 0, 0} : node(same_key);
+      return !any_bit(y.key, bits_of(y) & ~bits_of(have), is_meant);
+    }
+    if (x.mask == y.mask && x.key == y.key)
+      return has_all(x.left, y.left, memo, is_meant) && has_all(x.right, y.right, memo, is_meant);
+    if (x.mask > y.mask && prefix(y.key, x.mask) == x.key)
+      return has_all((y.key & x.mask) == 0 ? x.left : x.right, part, memo, is_meant);
+    if (y.mask > x.mask && prefix(x.key, y.mask) == y.key) {
+      const bool is_left = (x.key & y.mask) == 0;
+      return !any_of(is_left ? y.right : y.left, memo, is_meant) && has_all(set, is_left ? y.left : y.right, memo, is_meant);
+    }
+    return false;
   }
 
  private:
@@ -74,7 +96,18 @@ class DefSets {
     std::uint32_t key, mask, left, right;
     friend bool operator==(const Node&, const Node&) = default;
   };
+  [[nodiscard]] static std::uint64_t bits_of(const Node& leaf) { return static_cast<std::uint64_t>(leaf.right) << 32 | leaf.left; }
+  // Of the elements 64 * key + i for each bit i.
+  [[nodiscard]] static bool any_bit(std::uint32_t key, std::uint64_t bits, const auto& is_meant) {
+    for (; bits != 0; bits &= bits - 1)
+      if (is_meant(key * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)))) return true;
+    return false;
+  }
+  // The bits of `key` above the branching bit `mask`.
+  [[nodiscard]] static std::uint32_t prefix(std::uint32_t key, std::uint32_t mask) { return key & ~(mask | (mask - 1)); }
   [[nodiscard]] Node node(SetId id) const;
+  // The leaf of the set with this key; the empty set where it has none.
+  [[nodiscard]] SetId leaf_of_key(SetId set, std::uint32_t key) const;
   [[nodiscard]] SetId intern(const Node& n);
   [[nodiscard]] SetId join(SetId a, std::uint32_t key_a, SetId b, std::uint32_t key_b);
   void grow();

@@ -40,16 +40,26 @@ TEST(DefSetsTest, AgreesWithStdSet) {
       model.insert(other_model.begin(), other_model.end());
       EXPECT_THAT(sets.elements(id), ElementsAreArray(model));
       EXPECT_TRUE(sets.contains(id, e));
+      EXPECT_EQ(sets.contains(id, e + 1), model.contains(e + 1));
       const auto is_odd = [](std::uint32_t element) { return element % 2 == 1; };
       EXPECT_EQ(sets.any_of(id, odd, is_odd), std::any_of(model.begin(), model.end(), is_odd));
-      EXPECT_EQ(sets.contains(id, e + 1), model.contains(e + 1));
+      const auto has_all = [&](const std::set<std::uint32_t>& set, const std::set<std::uint32_t>& part) {
+        return std::all_of(part.begin(), part.end(),
+                           [&](std::uint32_t element) { return !is_odd(element) || set.contains(element); });
+      };
+      EXPECT_TRUE(sets.has_all(id, sets.single(e), odd, is_odd));
+      EXPECT_EQ(sets.has_all(id, sets.single(e + 1), odd, is_odd), has_all(model, {e + 1}));
       const SetId third = pool[random.below(static_cast<std::uint32_t>(pool.size()))].first;
       const auto in_third = sets.elements(third);
       const bool meets =
           std::any_of(in_third.begin(), in_third.end(), [&](std::uint32_t element) { return model.contains(element); });
       EXPECT_EQ(sets.meet(id, third), meets);
       EXPECT_EQ(sets.meet(third, id), meets);
-      for (const auto& [known, known_model] : pool) EXPECT_EQ(known == id, known_model == model);
+      for (const auto& [known, known_model] : pool) {
+        EXPECT_EQ(known == id, known_model == model);
+        EXPECT_EQ(sets.has_all(id, known, odd, is_odd), has_all(model, known_model));
+        EXPECT_EQ(sets.has_all(known, id, odd, is_odd), has_all(known_model, model));
+      }
       pool.emplace_back(id, model);
     }
   }
@@ -80,8 +90,10 @@ TEST(DefSetsTest, AWordIsItsFourBytes) {
   // As a set it is one of one element, which no definition has.
   const SetId word = sets.word(words[0]);
   EXPECT_EQ(sets.elements(word).size(), 1u);
-  EXPECT_FALSE(sets.contains(sets.unite(word, both), sets.elements(sets.word(words[1]))[0]));
-  EXPECT_TRUE(sets.contains(sets.unite(word, both), sets.elements(word)[0]));
+  std::vector<signed char> memo;
+  const auto is_any = [](std::uint32_t) { return true; };
+  EXPECT_FALSE(sets.has_all(sets.unite(word, both), sets.word(words[1]), memo, is_any));
+  EXPECT_TRUE(sets.has_all(sets.unite(word, both), word, memo, is_any));
   EXPECT_GT(sets.elements(word)[0], 2'000'000'000u);
   EXPECT_TRUE(DefSets::is_word(sets.elements(word)[0]));
   EXPECT_FALSE(DefSets::is_word(sets.elements(both)[0]));

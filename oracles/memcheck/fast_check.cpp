@@ -122,9 +122,7 @@ class FastCheck {
   }
   // `found` has all elements of `expected` that are defined.
   [[nodiscard]] bool has_all_defined(SetId found, SetId expected) {
-    if (!has_defined(expected)) return true;
-    const auto wanted = sets_.elements(expected);
-    return std::all_of(wanted.begin(), wanted.end(), [&](std::uint32_t e) { return is_undefined(e) || sets_.contains(found, e); });
+    return sets_.has_all(found, expected, has_defined_, [&](std::uint32_t e) { return !is_undefined(e); });
   }
 
   [[nodiscard]] bool is_same_instruction(const ir::Inst& now) {
