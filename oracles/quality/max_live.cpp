@@ -1,6 +1,6 @@
 // MaxLive by a walk for each vreg (Appel's "liveness by variable", on byte masks), then one backward walk of each block over
 // what is live at its end. Deviation: a byte is live only where some def of it may reach, as FORMAT.md has it, so each vreg
-// has a forward walk too. Tested by max_live_test.cpp, quality_test.cpp.
+// has a forward walk too. In blocks that do not touch a vreg it is a number: of the units that live through. Tested by max_live_test.cpp, quality_test.cpp.
 
 #include "oracles/quality/max_live.h"
 
@@ -49,6 +49,7 @@ class Liveness {
   ir::PerFile<int> run() {
     collect();
     exposed_.assign(num_blocks_, {});
+    through_.assign(num_blocks_, {});
     touched_.reserve(num_blocks_);
     work_.reserve(num_blocks_);
     seen_.reserve(f_.vregs.size());
@@ -66,7 +67,7 @@ class Liveness {
     Mask exposed = 0, killed = 0, defined = 0;  // of the root at hand: read before written; written; perhaps written
     Mask edge_uses = 0;                         // read at the end, by phis of successors
     Mask live_in = 0, live_out = 0, reach_in = 0;
-    bool touched = false;
+    bool touched = false, has_events = false;
   };
   struct Live {
     std::uint32_t root;
@@ -124,6 +125,7 @@ class Liveness {
     // predecessors.
     for (const Event& e : events) {
       BlockState& s = state(e.block);
+      s.has_events = true;
       const Mask mask = touches_[e.operand].mask;
       if (!e.is_write) {
         if (e.is_phi) s.edge_uses |= mask;
@@ -154,7 +156,7 @@ class Liveness {
     for (; !touched_.empty(); touched_.pop_back()) exposed_[touched_.back().index()] = {};
   }
 
-  // Adds to found_ for the root at hand, from the blocks that touch it; work_ holds those at whose head it is live.
+  // Adds to found_ and through_ for the root at hand, from the blocks that touch it; work_ holds those at whose head it is live.
   void solve(std::uint32_t root) {
     std::vector<BlockId>& work = work_;
     // Backward: from where may a use be reached.
@@ -190,7 +192,9 @@ class Liveness {
     for (const BlockId b : touched_) {
       BlockState& s = exposed_[b.index()];
       const Mask live = s.live_out & (s.reach_in | s.defined);
-      if (live != 0) found_.push_back({b, {root, live}});
+      if (live == 0) continue;
+      if (s.has_events) found_.push_back({b, {root, live}});
+      else through_[b.index()][index(f_.vregs[root].file())] += f_.vregs[root].units();
     }
   }
 
@@ -209,7 +213,8 @@ class Liveness {
   }
 
   void walk(BlockId b) {
-    units_ = {};
+    units_ = through_[b.index()];
+    for (std::size_t file = 0; file < units_.size(); ++file) peak_[file] = std::max(peak_[file], units_[file]);
     for (const Live& l : live_out_[b.index()]) {
       seen_.push_back(l.root);
       add(l.root, l.mask);
@@ -261,11 +266,12 @@ class Liveness {
   Grouped<Event> events_;            // by root
   std::vector<BlockState> exposed_;  // of the root at hand, by block
   std::vector<BlockId> touched_, work_;
-  std::vector<LiveOut> found_;
-  Grouped<Live> live_out_;           // by block
-  std::vector<Touch> touches_;       // by operand
-  std::vector<Mask> live_;           // by root, in the block at hand
-  std::vector<std::uint32_t> seen_;  // roots that may be live somewhere in the block at hand
+  std::vector<LiveOut> found_;             // where the block has events of the root
+  std::vector<ir::PerFile<int>> through_;  // by block: units that are live all through it
+  Grouped<Live> live_out_;                 // by block, as found_
+  std::vector<Touch> touches_;             // by operand
+  std::vector<Mask> live_;                 // by root, in the block at hand
+  std::vector<std::uint32_t> seen_;        // roots that may be live somewhere in the block at hand
   std::vector<Write> written_;
   std::vector<std::uint32_t> early_;
   ir::PerFile<int> units_ = {}, peak_ = {};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -65,7 +66,7 @@ class Counting {
       sum += f_.operand_bytes(ops[0]);
       return;
     }
-    const Inst* of = i.op == Op::Remat ? f_.find_inst(i.ref) : &i;
+    const Inst* of = i.op == Op::Remat ? original(i.ref) : &i;
     if (of == nullptr || of->op != Op::Named) return;
     const OwnAccess access = own_access(f_.mnemonic(*of));
     if (access.bytes == 0) return;
@@ -80,7 +81,17 @@ class Counting {
   }
 
  private:
+  [[nodiscard]] const Inst* original(ir::InstId id) {
+    if (by_id_.empty()) {
+      for (const Inst& i : f_.insts) by_id_.push_back(&i);
+      std::ranges::sort(by_id_, {}, &Inst::id);
+    }
+    const auto at = std::ranges::lower_bound(by_id_, id, {}, &Inst::id);
+    return at != by_id_.end() && (*at)->id == id ? *at : nullptr;
+  }
+
   const Function& f_;
+  std::vector<const Inst*> by_id_;  // empty until it is needed
   SpillStatistics s_;
 };
 
