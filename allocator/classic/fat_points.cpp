@@ -233,17 +233,29 @@ class FatPoints {
     if (options_.guidance == nullptr || v.index() >= f_.vregs.size()) return;
     const Geometry shape = geometry(v);
     if (!temporaries_) temporaries_.emplace(a_.base());
+    moments_.clear();
     for (const TemporaryLists::At& at : options_.guidance->temporaries()[v]) {
       if (at.may_vanish) continue;
       const std::uint32_t n = at.number;
-      const Interval moments[] = {
-          {at.while_reading ? read_point(n) : write_point(n), (at.after ? write_point(n) : read_point(n)).next()}};
-      pressure_.occupied = a_.not_allocatable() | temporaries_->conflicts(moments);
-      for (const VRegId other : file_.interference.of(v))
-        if (home(other) >= 0 && overlap(moments, range(other)))
-          pressure_.occupied.set_range(home(other), home(other) + file_.units[other.index()]);
-      const int unit = lowest_free(pressure_.occupied, shape, a_.limit(), a_.first_unit());
-      if (unit >= 0) temporaries_->mark(moments, unit, unit + shape.units);
+      moments_.push_back({at.while_reading ? read_point(n) : write_point(n), (at.after ? write_point(n) : read_point(n)).next()});
+    }
+    taken_.assign(moments_.size(), a_.not_allocatable());
+    for (const VRegId other : file_.interference.of(v))
+      if (home(other) >= 0) take(range(other), home(other), home(other) + file_.units[other.index()]);
+    for (std::size_t k = 0; k < moments_.size(); ++k) {
+      const auto moment = std::span(moments_).subspan(k, 1);
+      const int unit = lowest_free(taken_[k] | temporaries_->conflicts(moment), shape, a_.limit(), a_.first_unit());
+      if (unit >= 0) temporaries_->mark(moment, unit, unit + shape.units);
+    }
+  }
+  // At the moments that the range overlaps: the units from `begin` up to `end`.
+  void take(std::span<const Interval> range, int begin, int end) {
+    auto moment = moments_.begin();
+    for (const Interval& i : range) {
+      const auto is_before = [](const Interval& m, Point p) { return m.end <= p; };
+      moment = std::lower_bound(moment, moments_.end(), i.begin, is_before);
+      for (auto at = moment; at != moments_.end() && at->begin < i.end; ++at)
+        taken_[static_cast<std::size_t>(at - moments_.begin())].set_range(begin, end);
     }
   }
 
@@ -280,6 +292,8 @@ class FatPoints {
   ir::UnitSet below_limit_;  // units below the limit that may not be allocated
   Pressure pressure_;
   std::optional<Occupancy> temporaries_;  // clobbers, and the temporaries of vregs that are to be spilled; made when first needed
+  std::vector<Interval> moments_;         // of the temporaries of the vreg at hand, ascending
+  std::vector<ir::UnitSet> taken_;        // at each of these
   std::vector<Soft> soft_;
   std::vector<Hint> hint_;            // by vreg: the place that it would like best
   std::vector<std::uint32_t> stamp_;  // by vreg: the walk that it was a member of
