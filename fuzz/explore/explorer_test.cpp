@@ -52,7 +52,8 @@ TEST(Explorer, ChangesKnobsOfAllWhoTakePart) {
     int changed = 0;
     for (int k = 0; k < 200; ++k) {
       const duel::Case input = explorer.next();
-      changed += std::any_of(input.knobs.begin(), input.knobs.end(), [&](const auto& knob) { return knob.first.starts_with(name); });
+      changed +=
+          std::any_of(input.knobs.begin(), input.knobs.end(), [&](const auto& knob) { return knob.first.starts_with(name); });
       explorer.learn(input, behaviour(input));
     }
     return changed;

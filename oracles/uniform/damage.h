@@ -43,9 +43,6 @@ struct Damages {
   std::size_t count = 0;
 };
 
-// True of the words of the uniform files and of their predicates.
-[[nodiscard]] bool is_uniform_location(const symbolic::Plan& plan, std::uint32_t location);
-
 // Requires: settled.
 [[nodiscard]] Damages find_damages(symbolic::Plan& plan, symbolic::FixedPoint& analysis, SharedValues& shared);
 

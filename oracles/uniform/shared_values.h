@@ -12,6 +12,9 @@
 
 namespace regduel::oracles::uniform {
 
+// True of the words of the uniform files and of their predicates.
+[[nodiscard]] bool is_uniform_location(const symbolic::Plan& plan, std::uint32_t location);
+
 class SharedValues {
  public:
   // The values that declared names hold. Walks over all blocks. Requires: `analysis` is settled, and the arguments outlive this.
@@ -44,7 +47,8 @@ class SharedValues {
   // The value, and what it is made of.
   [[nodiscard]] std::vector<Value> parts_of(Value v) const;
   static constexpr std::size_t kMostParts = 64;  // of a value, that are looked at
-  // A name at the head of a block, for which the block gave numbers.
+  [[nodiscard]] bool satisfies_declared(Value held, std::uint32_t block);
+  // A name or a uniform register at the head of a block, for which the block gave numbers.
   struct Head {
     Value value = kTop;        // there
     std::uint8_t counted = 0;  // bytes of the name (Plan::bytes_of_name)
