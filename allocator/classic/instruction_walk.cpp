@@ -185,7 +185,7 @@ class InstructionWalk {
   void place(VRegId v) {
     const Geometry geometry = placement_.shape(v);
     std::span<const Interval> range = placement_.range(v);
-    if (REGDUEL_PLANTED("fatpoint-walk-looks-no-further-than-a-hole")) range = range.first(1);
+    if (REGDUEL_PLANTED("classic-walk-looks-no-further-than-a-hole")) range = range.first(1);
     placement_.weigh({&v, 1});
     const UnitSet taken = placement_.taken_during(range);
     const int unit = placement_.select(geometry, taken);

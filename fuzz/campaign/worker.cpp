@@ -34,10 +34,7 @@ class Worker {
  public:
   Worker(Channel& channel, CurrentInput& current, const WorkerOptions& options, const EventLog& log, Explorer explorer)
       : channel_(channel), current_(current), options_(options), log_(log), explorer_(std::move(explorer)) {
-    std::vector<const ir::Allocator*> with_passes;
-    for (const ir::Allocator* a : options.duelists)
-      if (a->name().find('+') != std::string_view::npos) with_passes.push_back(a);
-    explorer_.change_knobs_of(std::move(with_passes));
+    explorer_.change_knobs_of(options.duelists);
   }
 
   void run() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "duel/allocators.h"
 #include "fuzz/edit/mutator.h"
 #include "fuzz/explore/callees.h"
 #include "generate/generator.h"
@@ -15,6 +16,12 @@ ExplorerOptions campaign_exploration(std::uint64_t seed) {
   options.seed = seed;
   options.knobs = {{"briggs-fewest-units", "0"}};
   return options;
+}
+
+void Explorer::change_knobs_of(std::span<const ir::Allocator* const> duelists) {
+  const std::vector<const ir::Allocator*> known = duel::knob_owners();
+  for (const ir::Allocator* a : duelists)
+    if (std::ranges::find(known, a) == known.end()) owners_.push_back(a);
 }
 
 const duel::Case& Explorer::parent() {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/random.h"
@@ -35,8 +36,9 @@ class Explorer {
 
   // Other inputs from here on, of what is known.
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
-  // Of these too knobs are changed: allocators with passes in front, which are not among knob_owners(). They outlive it.
-  void change_knobs_of(std::vector<const ir::Allocator*> owners) { owners_ = std::move(owners); }
+  // Of these too knobs are changed: of those that are not among knob_owners(), which are allocators on request or with passes in
+  // front. They outlive it.
+  void change_knobs_of(std::span<const ir::Allocator* const> duelists);
   // A seed is tried as it is before anything else.
   void add_seed(duel::Case input) { seeds_.push_back(std::move(input)); }
   // The next input to try.

@@ -45,21 +45,24 @@ TEST(Explorer, InputsOfACampaignDoNotSearchForTheFewestRegisters) {
   }
 }
 
-TEST(Explorer, ChangesKnobsOfThePassesThatTakePart) {
-  const auto with = [](std::vector<const ir::Allocator*> owners) {
+TEST(Explorer, ChangesKnobsOfAllWhoTakePart) {
+  const auto with = [](const std::vector<const ir::Allocator*>& duelists, std::string_view name) {
     Explorer explorer(campaign_exploration(5));
-    explorer.change_knobs_of(std::move(owners));
+    explorer.change_knobs_of(duelists);
     int changed = 0;
     for (int k = 0; k < 200; ++k) {
       const duel::Case input = explorer.next();
       changed +=
-          std::any_of(input.knobs.begin(), input.knobs.end(), [](const auto& knob) { return knob.first.starts_with("nvptx-"); });
+          std::any_of(input.knobs.begin(), input.knobs.end(), [&](const auto& knob) { return knob.first.starts_with(name); });
       explorer.learn(input, behaviour(input));
     }
     return changed;
   };
-  EXPECT_EQ(with({}), 0);
-  EXPECT_GT(with({duel::find_allocator("nvptx+briggs")}), 20);
+  const ir::Allocator* const fatpoint = duel::find_allocator("fatpoint");
+  EXPECT_EQ(with({fatpoint}, "nvptx-"), 0);
+  EXPECT_GT(with({fatpoint, duel::find_allocator("nvptx+briggs")}, "nvptx-"), 20);
+  EXPECT_EQ(with({fatpoint}, "RegAllocInstructionWalk"), 0);
+  EXPECT_GT(with({fatpoint, duel::find_allocator("classic")}, "RegAllocInstructionWalk"), 0);
 }
 
 TEST(FeatureSet, CountsWhatIsNew) {

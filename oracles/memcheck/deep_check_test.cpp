@@ -195,6 +195,25 @@ TEST(MemcheckDetails, ABaseIsDestroyedByClobbersThatOverlap) {
   }
 }
 
+// What an instruction defines may be among what it clobbers: the register held the pack until then.
+TEST(MemcheckDetails, ABaseIsDestroyedByWhatClobbersAndDefinesIt) {
+  for (const std::string clobbers : {"", " clobbers R9", " clobbers R8:R9, R9:R10"}) {
+    const Judged j({kVregs, side_by_side(R"(
+  block b0
+    #0 %3 = p      | P0 = p
+    +20            | R9{inout} = bit_spill P0, 3
+    #1 %0 = a)" + clobbers + " | R9 = a" +
+                                         clobbers + R"(
+    +21            | P0 = bit_refill R9, 3
+    #2 use %3, %0  | use P0, R9
+    #3 exit
+)")});
+    ASSERT_EQ(j.details.mismatches.size(), 1u) << clobbers;
+    EXPECT_EQ(j.result.findings[0].category, kBitBase) << clobbers;
+    EXPECT_EQ(j.details.mismatches[0].other, ir::InstId(1)) << clobbers;
+  }
+}
+
 // What is wrong in the bit came along one path, with the byte that it is in: a write of another part of the register behind the
 // join destroys nothing. A base that is overwritten part by part is destroyed by the part with the bit, whichever comes last.
 TEST(MemcheckDetails, ABaseIsDestroyedByWhatWritesTheBit) {

@@ -130,13 +130,16 @@ void DeepCheck::explain_extraction(const Difference& d, State extracted, const s
     for (const State bit : next) {
       if (std::exchange(open.at(key(bit), 0), 0) == 0) continue;
       work.push_back(bit);
-      // Behind the write of this byte there may be others, of other parts of the register.
+      // Behind the write of this byte there may be others, of other parts of the register. An instruction that clobbers the register
+      // that it defines writes it twice.
       const int byte = static_cast<int>(bit.aspect - bit_aspect(0)) / 8;
       NodeId write = bit.node, old = after_graph_.overwritten(write);
       while (old != kNone && after_graph_.content(write, byte) == after_graph_.content(old, byte)) {
         write = old;
         old = after_graph_.overwritten(write);
       }
+      if (old != kNone && after_graph_.kind(old) == NodeKind::Leaf && after_graph_.node(old).inst == after_graph_.node(write).inst)
+        old = after_graph_.overwritten(old);
       const Node& at = after_graph_.node(write);
       const bool is_write =
           at.kind == NodeKind::Leaf || at.kind == NodeKind::Via || at.kind == NodeKind::Compose;  // Compose: of a part

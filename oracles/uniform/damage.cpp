@@ -123,14 +123,15 @@ class Finder final : public symbolic::Observer {
     Damage d = {.byte = i, .location = l};
     // The last write holds for all threads: the names that it defines come before others that the old content satisfies.
     Names names = write == nullptr ? Names::None : find_names(held, state, names_by_, d);
+    const bool is_its_own = names != Names::None;
     if (names == Names::None && write != nullptr && write->has_guard() && writes_shared(*write, held)) {
       if (write->only_where_done(held) == held) return;
       d.kind = Damage::Kind::OtherSide;
     } else {
       if (names == Names::None) names = find_names(held, state, nullptr, d);
       if (names == Names::Whole) return;
-      // Those in which the name is undefined write as well.
-      if (names == Names::Some && write != nullptr && !write->has_guard()) keep_if_rest_is_shared(held, state, d);
+      // Those in which the name is undefined write as well. The program is not asked what it writes to its own vregs there.
+      if (names == Names::Some && !is_its_own && write != nullptr && !write->has_guard()) keep_if_rest_is_shared(held, state, d);
       if (d.kind == Damage::Kind::Bits && values_.has_packs(held)) d.bits = bits_to_destroy(held);
     }
     if (d.bits == 0) return;

@@ -86,7 +86,7 @@ class SharedValues::Marker final : public symbolic::Observer {
 class SharedValues::Edges final : public symbolic::Observer {
  public:
   struct Incoming {
-    std::uint32_t block = 0, at = 0;  // position among the live names of the block
+    std::uint32_t block = 0, at = 0;  // position among the live names of the block, and behind those the live locations
     std::uint32_t from = 0;
     Value value = kTop;
   };
@@ -114,6 +114,11 @@ class SharedValues::Edges final : public symbolic::Observer {
     const std::uint32_t to = plan_.edges[edge].to;
     const auto names = plan_.live_names[to];
     for (std::uint32_t k = 0; k < names.size(); ++k) incoming.push_back({to, k, plan_.edges[edge].from, state.names[names[k]]});
+    const auto locations = plan_.live_locations[to];
+    for (std::uint32_t k = 0; k < locations.size(); ++k)
+      if (is_uniform_location(plan_, locations[k]))
+        incoming.push_back(
+            {to, static_cast<std::uint32_t>(names.size()) + k, plan_.edges[edge].from, state.locations[locations[k]]});
   }
   // By block: two ways from a branch that varies meet there.
   [[nodiscard]] std::vector<char> meeting_points() const {
@@ -275,6 +280,17 @@ std::vector<Value> SharedValues::tokens_in(Value v) const {
   return tokens;
 }
 
+// True if the value is that of a declared name at the head of the block, as far as this is defined.
+bool SharedValues::satisfies_declared(Value held, std::uint32_t block) {
+  const auto names = plan_.live_names[block];
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const Value name = analysis_.entry(block).names[k];
+    if (is_declared_[names[k]] != 0 && name != kTop && values_.token_of(name) == kBottom && values_.satisfies(held, name))
+      return true;
+  }
+  return false;
+}
+
 std::vector<SharedValues::Head> SharedValues::heads_of(const Edges& edges) {
   const std::vector<char> meets = edges.meeting_points();
   std::vector<Head> heads;
@@ -287,11 +303,19 @@ std::vector<SharedValues::Head> SharedValues::heads_of(const Edges& edges) {
     head.end = k;
     // There is one more way into the function.
     if (block == plan_.order.front()) continue;
-    const std::uint32_t name = plan_.live_names[block][at];
-    head.value = analysis_.entry(block).names[at];
-    head.meets = meets[block] != 0;
-    head.counted = plan_.bytes_of_name[name];
-    if (is_declared_[name] != 0) continue;
+    const auto names = plan_.live_names[block];
+    if (at >= names.size()) {
+      const std::uint32_t location = plan_.live_locations[block][at - names.size()];
+      const auto held = std::ranges::find(analysis_.entry(block).locations, location, &symbolic::Entry::Held::location);
+      if (held == analysis_.entry(block).locations.end() || !satisfies_declared(held->value, block)) continue;
+      head.value = held->value;
+      head.counted = plan_.is_byte_location[location] != 0 ? symbolic::kOneByte : std::uint8_t{0xF};
+    } else {
+      head.value = analysis_.entry(block).names[at];
+      head.meets = meets[block] != 0;
+      head.counted = plan_.bytes_of_name[names[at]];
+      if (is_declared_[names[at]] != 0) continue;
+    }
     for (const Value b : bytes_of(head.value, head.counted))
       if (has_number_of_block(b, block)) head.pieces.push_back(b);
     if (!head.pieces.empty()) heads.push_back(std::move(head));

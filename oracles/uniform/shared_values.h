@@ -47,7 +47,8 @@ class SharedValues {
   // The value, and what it is made of.
   [[nodiscard]] std::vector<Value> parts_of(Value v) const;
   static constexpr std::size_t kMostParts = 64;  // of a value, that are looked at
-  // A name at the head of a block, for which the block gave numbers.
+  [[nodiscard]] bool satisfies_declared(Value held, std::uint32_t block);
+  // A name or a uniform register at the head of a block, for which the block gave numbers.
   struct Head {
     Value value = kTop;        // there
     std::uint8_t counted = 0;  // bytes of the name (Plan::bytes_of_name)

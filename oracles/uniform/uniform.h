@@ -14,6 +14,8 @@
 //                   x = Gate(t, y, z), where y is all that some n with declared(n) holds if t is true, at such a point, and z is
 //                     undefined; or the other way round
 //                   x = Gate(t, y, z) and shared(t), shared(y), shared(z); or one of y, z is undefined and the other is shared
+//                   x is what some uniform register holds at the head of a block, where it satisfies some n with declared(n), and on
+//                     each edge into the block it holds what is shared, or nothing known
 //                   x is what some name n holds at the head of a block, so that on each edge into it shared(n) or n is undefined
 //                     there; and all these are one value, or no branch by a condition that is not shared has two ways to the block
 //                     that do not meet before
@@ -23,8 +25,9 @@
 //                   the step has a guard, and what it writes is shared: under the other outcome only, unless x satisfies a name that
 //                     the step defines
 //                   else x satisfies a name n with shared(n) that is undefined on some path or under some outcome of a guard: under
-//                     the outcomes under which n is undefined only; behind a step without a guard, if what it writes under these is
-//                     shared. Of several such names any one may be chosen: where an operand fails with one, the others are tried
+//                     the outcomes under which n is undefined only; behind a step without a guard, if it defines n or what it writes
+//                     under these is shared. Of several such names any one may be chosen: where an operand fails with one, the others
+//                     are tried
 //
 // Control dependence is the part about heads of blocks: two ways from one branch that meet there first (the iterated dominance
 // frontier of the branch's targets; Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991).

@@ -402,6 +402,45 @@ TEST(Uniform, ThreadsInWhichTheNameIsUndefinedWriteAsWell) {
   expect_right(testing::edit(testing::edit(body, "| @!P0 R2 = const 5", "| @!P0 R4 = const 5"), "UR2 = copy R2", "UR2 = copy R4"));
 }
 
+// In the other threads %1 is undefined and its register keeps what varies. The program itself moves that to its uniform vreg.
+TEST(Uniform, TheProgramMayWriteWhatIsUndefinedToItsUniformVregs) {
+  expect_right(R"(
+    #0 %7, %0 = a        | P0, R0 = a
+    #1 @%7 %1 = b        | @P0 R0 = b
+    #2 %4 = copy %1      | UR0 = copy R0
+    +10                  | R6 = copy UR0
+    #3 %2 = copy %4      | copy !deleted
+    #4 use %2 !write     | use R6 !write
+    #5 exit
+)");
+}
+
+// UR0 and UP0 hold %4 and %8 at the head of b2, which one way leaves undefined, and what they hold on that way is the same in all
+// threads or not.
+TEST(Uniform, WhatAUniformRegisterHoldsWhereWaysMeetIsSharedAsItsVregIs) {
+  const std::string body = R"(
+    #0 %7 = a              | P0 = a
+    #1 cbra %7 -> b1, b2   | cbra P0 -> b1, b2
+  block b1
+    #2 %4, %8 = b          | UR0, UP0 = b
+    +13                    | R4 = copy UR0
+    #3 bra -> b2
+  block b2
+    #4 @%8 %5 = c          | @UP0 UR0 = c
+    +10                    | R5 = copy UR0
+    +11                    | UR1 = copy R5
+    +12                    | R6 = copy UR1
+    #5 %0 = copy %5        | copy !deleted
+    #6 use %0 !write       | use R6 !write
+    #8 %1 = copy %4        | copy !deleted
+    #9 use %1 !write       | use R4 !write
+    #7 exit
+)";
+  expect_right(body);
+  expect_wrong(testing::edit(body, "    #0 %7 = a              | P0 = a",
+                             "    #0 %7, %3 = a | P0, R3 = a\n    +14 | UP0 = copy P0\n    +15 | UR0 = copy R3"));
+}
+
 TEST(Uniform, AnUndefinedUniformReadWaivesNothing) {
   expect_wrong(R"(
     #0 %0 = a            | R0 = a

@@ -202,15 +202,29 @@ class Origins {
   }
 
   // Of the program before: nobody knows whether an instruction happens whose guard is undefined on each path to it, so what it would
-  // define is undefined. While that is found out of one that depends on itself, it counts as defined.
+  // change is undefined. A guard counts as undefined until something defined is found to reach it, so that one which depends on
+  // itself alone is undefined. What was found out before that is found out again.
   [[nodiscard]] bool has_undefined_guard(std::uint32_t inst, const Operand& guard) {
-    if (!guard.is_vreg()) return false;
-    const auto [known, is_new] = undefined_guard_.emplace(inst, false);
-    if (!is_new) return known->second;
+    if (!guard.is_vreg() || defined_guards_.contains(inst)) return false;
+    if (undefined_guards_.contains(inst)) return true;
     const Bytes bytes = bytes_of(guard);
-    const OriginSet origins = at(inst, {bytes.space, bytes.begin, -1});
-    return undefined_guard_[inst] =
-               origins && std::ranges::all_of(*origins, [](const Origin& o) { return o.what == Origin::kUndefined; });
+    const auto is_undefined = [&] {
+      undefined_guards_.insert(inst);
+      const OriginSet origins = at(inst, {bytes.space, bytes.begin, -1});
+      const bool all = origins && std::ranges::all_of(*origins, [](const Origin& o) { return o.what == Origin::kUndefined; });
+      if (!all) defined_guards_.insert(inst);
+      return all;
+    };
+    if (asks_for_guard_) return is_undefined();
+    for (const std::set<std::uint32_t> known = undefined_guards_;;) {
+      const std::size_t refuted = defined_guards_.size();
+      asks_for_guard_ = true;
+      const bool all = is_undefined();
+      asks_for_guard_ = false;
+      if (all && defined_guards_.size() == refuted) return true;
+      undefined_guards_ = known;
+      if (!all) return false;
+    }
   }
   // Up from instruction `from` to the begin of the block. False where it is too long.
   bool back(Walk& walk, std::uint32_t block, std::uint32_t from, State s) {
@@ -228,8 +242,8 @@ class Origins {
       const Effect effect = write(i, ops, written);
       if (effect == Effect::None) continue;
       if (effect == Effect::Unclear || written.so_far.route.is_too_long()) return false;
-      const bool guarded = ir::is_guarded(ops);
-      if (guarded && !inst.is_copy() && has_undefined_guard(i, *ir::guard_of(ops))) {
+      const bool guarded = ir::is_guarded(ops), is_kept = inst.is_copy() && written.at == s.at;
+      if (guarded && !is_kept && has_undefined_guard(i, *ir::guard_of(ops))) {
         end(walk, written, Origin::kUndefined);
         return true;
       }
@@ -494,8 +508,9 @@ class Origins {
   ir::Cfg cfg_;
   Expected& expected_;
   std::vector<std::uint32_t> block_of_;
-  std::unordered_map<std::uint32_t, bool> undefined_guard_;  // by instruction, of those that were asked for
-  std::vector<Bytes> touched_;                               // that instruction i may write: from first_touched_[i] on
+  std::set<std::uint32_t> undefined_guards_, defined_guards_;  // instructions that were asked for
+  bool asks_for_guard_ = false;
+  std::vector<Bytes> touched_;  // that instruction i may write: from first_touched_[i] on
   std::vector<std::uint32_t> first_touched_;
   std::vector<std::pair<std::uint32_t, Location>> probes_;
   std::vector<std::uint64_t> extra_defs_;  // of the operand at hand, without the number of the byte

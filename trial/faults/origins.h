@@ -8,7 +8,8 @@
 //   p2r, bit_spill, r2p, bit_refill  looked through, bit by bit
 //   remat of #id                     #id where that can be reached and each source has the origins that it has there, else a wrong
 //                                    remat
-//   a def under a guard              may happen: the walk goes both through it and past it
+//   a def under a guard              may happen: the walk goes both through it and past it; what one would change whose guard is
+//                                    undefined on each path to it, before, is undefined
 //
 // The code follows from have = origins(read after), want = origins(read before), in the precedence of DECISIONS "memcheck":
 //

@@ -420,6 +420,51 @@ TEST(Origins, WhatAnUndefinedGuardLeavesIsUndefined) {
   EXPECT_EQ(code("defined", "R2"), 6);
 }
 
+// What a copy under an undefined guard would change is undefined; a copy between one vreg and itself changes nothing.
+TEST(Origins, WhatACopyUnderAnUndefinedGuardChangesIsUndefined) {
+  const std::string declared = "\n  vreg %0 P pred\n  vreg %1 R b32\n  vreg %2 R b32\n",
+                    head = "func @f kernel target sm_90 threads 256";
+  const auto code = [&](bool is_defined, const std::string& copied) {
+    const std::string before = std::string("  block b0\n    #0 ") + (is_defined ? "%0 = p" : "p") +
+                               "\n    #1 %1 = a\n    #2 %2 = b\n    #3 @%0 %1 = copy " + copied + "\n    #4 st %1\n    #5 exit\n";
+    std::string after = edit(before, "st %1", "st R3");
+    for (std::size_t at = 0; (at = after.find('%', at)) != std::string::npos;) after[at] = after[at + 1] == '0' ? 'P' : 'R';
+    return code_of(parse_function(head + declared + before), parse_function(head + " allocated" + declared + after));
+  };
+  EXPECT_EQ(code(true, "%2"), 5);
+  EXPECT_EQ(code(false, "%2"), 0);
+  EXPECT_EQ(code(false, "%1"), 5);
+}
+
+// What #4 and #6 define in the loop is undefined where nothing else defines %1. Where #0 defines it, the guard of #5 is defined, too,
+// though that of #6 seems undefined until #4 is found not to be.
+TEST(Origins, GuardsThatDependOnEachOtherAloneAreUndefined) {
+  const std::string declared =
+      "\n  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 R b32\n  vreg %3 P pred\n  vreg %4 P pred\n  vreg %5 P pred\n";
+  const auto code = [&](const std::string& defined) {
+    const std::string before = R"(  block b0
+    #0 %3)" + (defined.empty() ? "" : ", " + defined) +
+                               R"( = p
+    #1 %2 = a
+    #2 bra -> b1
+  block b1
+    #3 st %2
+    #4 @%1 %0, %5 = copy %3, %4
+    #5 @%5 %2 = b
+    #6 @%0 %1, %5 = setp
+    #7 cbra %3 -> b1, b2
+  block b2
+    #8 exit
+)";
+    std::string after = edit(before, "st %2", "st R3");
+    for (std::size_t at = 0; (at = after.find('%', at)) != std::string::npos;) after[at] = after[at + 1] == '2' ? 'R' : 'P';
+    const std::string head = "func @f kernel target sm_90 threads 256";
+    return code_of(parse_function(head + declared + before), parse_function(head + " allocated" + declared + after));
+  };
+  EXPECT_EQ(code(""), 0);
+  EXPECT_EQ(code("%1"), 5);
+}
+
 TEST(Origins, CorrectAllocationsShowNothing) {
   std::size_t clear = 0, subjects = 0;
   for (std::uint64_t n = 0; n < 120; ++n) {

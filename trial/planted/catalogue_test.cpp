@@ -17,17 +17,21 @@
 namespace regduel::trial {
 namespace {
 
-// The names in the sources, and how often each stands there.
-std::map<std::string, int> planted_in_sources() {
-  namespace fs = std::filesystem;
+// The names in the sources of a folder, and how often each stands there.
+std::map<std::string, int> planted_in(const std::filesystem::path& folder) {
   std::map<std::string, int> names;
   const std::regex planted("REGDUEL_PLANTED\\(\"([^\"]*)\"\\)");
+  for (const std::filesystem::directory_entry& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+    const std::string text = read_file(entry.path().string()).value();
+    for (std::sregex_iterator it(text.begin(), text.end(), planted), end; it != end; ++it) ++names[(*it)[1].str()];
+  }
+  return names;
+}
+std::map<std::string, int> planted_in_sources() {
+  std::map<std::string, int> names;
   for (const char* folder : {"allocator", "reference", "passes"})
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(REGDUEL_SOURCE_DIR) / folder)) {
-      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
-      const std::string text = read_file(entry.path().string()).value();
-      for (std::sregex_iterator it(text.begin(), text.end(), planted), end; it != end; ++it) ++names[(*it)[1].str()];
-    }
+    names.merge(planted_in(std::filesystem::path(REGDUEL_SOURCE_DIR) / folder));
   return names;
 }
 
@@ -46,6 +50,20 @@ TEST(Catalogue, NamesWhatIsPlantedAndNothingElse) {
     EXPECT_EQ(find_planted_bug(bug.name)->what, bug.what);
   }
   for (const auto& [name, count] : in_sources) ADD_FAILURE() << name << " is not in the catalogue";
+}
+
+// A hunt lets a duelist on request take part where the bug has its name.
+TEST(Catalogue, NamesABugForTheDuelistWhoseCodeItIsIn) {
+  namespace fs = std::filesystem;
+  int folders = 0;
+  for (const std::string& duelist : duel::names_on_request())
+    for (const char* parent : {"allocator", "reference"}) {
+      const fs::path folder = fs::path(REGDUEL_SOURCE_DIR) / parent / duelist;
+      if (!fs::is_directory(folder)) continue;
+      ++folders;
+      for (const auto& [name, count] : planted_in(folder)) EXPECT_TRUE(name.starts_with(duelist + "-")) << name << " in " << folder;
+    }
+  EXPECT_GE(folders, 2);
 }
 
 TEST(Catalogue, GivesEachBugASwitchOfItsOwn) {

@@ -40,6 +40,7 @@ Catch hunt(const HuntOptions& options) {
       std::ranges::any_of(duelists, [](const ir::Allocator* a) { return dynamic_cast<const ir::Prover*>(a) != nullptr; });
   explorer_options.most_instructions = proves ? kMostInstructionsToProve : kMostInstructions;
   fuzz::Explorer explorer(explorer_options);
+  explorer.change_knobs_of(duelists);
   for (const duel::Case& seed : options.seeds)
     if (seed.program.insts.size() <= explorer_options.most_instructions) explorer.add_seed(seed);
   std::optional<fuzz::Gap> gap;

@@ -58,6 +58,7 @@ std::uint64_t hunt_together(const TogetherOptions& options, const std::function<
   std::map<std::pair<std::string, std::string>, std::uint64_t> sightings;
   std::uint64_t inputs = 0;
   const std::vector<const ir::Allocator*> duelists = duelists_against(options.bugs);
+  explorer.change_knobs_of(duelists);
   plant(all);
   for (const auto start = Clock::now(); std::chrono::duration<double>(Clock::now() - start).count() < options.seconds;) {
     const duel::Case input = explorer.next();
