@@ -92,7 +92,7 @@ TEST(Damage, OfManyNamesTheOneThatIsReadIsChosenSoon) {
   std::string vregs, copies;
   for (int k = 0; k < 10; ++k) vregs += fmt::format("  vreg %{} UR b32\n", k);
   for (int k = 1; k < 9; ++k) copies += fmt::format("    #{} %{} = copy %0 | copy !deleted\n", 10 + k, k);
-  testing::expect_pass(uniform_judge(), testing::Pair(testing::side_by_side(vregs + R"(
+  testing::expect_right(testing::Pair(testing::side_by_side(vregs + R"(
   vreg %10 P pred
   vreg %11 R b32
   block b0

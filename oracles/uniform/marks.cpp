@@ -12,17 +12,11 @@ void Marks::add(Value v) {
   of_[v] = kEverywhere;
 }
 
-void Marks::add_at(Value v, std::uint32_t block) {
-  if (is_everywhere(v)) return;
-  if (of_.size() <= v) of_.resize(plan_.values.size(), kUnmarked);
-  of_[v] = kLocal;
-  at_blocks_.emplace_back(v, block);
-}
-
 void Marks::list_local() {
+  if (of_.size() < plan_.values.size()) of_.resize(plan_.values.size(), kUnmarked);
   for (const auto& [v, block] : at_blocks_) {
-    if (of_[v] != kLocal) continue;  // listed
-    of_[v] = static_cast<std::uint32_t>(kLocal + 1 + local_.size());
+    if (of_[v] != kUnmarked) continue;  // listed
+    of_[v] = static_cast<std::uint32_t>(kLocal + local_.size());
     local_.push_back(v);
   }
 }
@@ -30,7 +24,7 @@ void Marks::list_local() {
 void Marks::solve(std::span<const char> varies, Sets& made) {
   const std::size_t num_blocks = plan_.blocks.size(), size = num_words();
   Sets marked(num_blocks, size), before(num_blocks, size), later(num_blocks, size);
-  for (const auto& [v, block] : at_blocks_) marked.add(block, of_[v] - kLocal - 1);
+  for (const auto& [v, block] : at_blocks_) marked.add(block, of_[v] - kLocal);
   before.fill(), later.fill();
   std::ranges::fill(before[plan_.order.front()], 0);  // there is one more way into the function
   const auto edges_of = [&](std::uint32_t b) {
@@ -65,24 +59,18 @@ void Marks::solve(std::span<const char> varies, Sets& made) {
   for (const std::uint32_t b : plan_.order)
     for (std::size_t w = 0; w < size; ++w) before[b][w] |= marked[b][w] | later[b][w];
   held_ = std::move(before);
-  here_ = {};
   shown_ = Shown::AtBlocks;
 }
 
 bool Marks::move_to(std::uint32_t block) {
   if (shown_ != Shown::AtBlocks) return false;
-  const std::span<const std::uint64_t> there = held_[block];
-  const bool differs = !std::ranges::equal(here_, there);
-  here_ = there;
-  return differs;
+  return !std::ranges::equal(held_[std::exchange(here_, block)], held_[block]);
 }
 
 bool Marks::has(Value v) const {
   if (v >= of_.size() || of_[v] == kUnmarked) return false;
   if (of_[v] == kEverywhere) return true;
-  if (shown_ != Shown::AtBlocks) return shown_ == Shown::Everywhere;
-  const std::size_t k = of_[v] - kLocal - 1;
-  return !here_.empty() && (here_[k / 64] >> k % 64 & 1) != 0;
+  return shown_ == Shown::AtBlocks ? held_.has(here_, of_[v] - kLocal) : shown_ == Shown::Everywhere;
 }
 
 }  // namespace regduel::oracles::uniform

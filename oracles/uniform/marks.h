@@ -21,13 +21,12 @@ class Marks {
 
   void add(Value v);
   // Where the block is surely executed: a local mark.
-  void add_at(Value v, std::uint32_t block);
+  void add_at(Value v, std::uint32_t block) { at_blocks_.emplace_back(v, block); }
   [[nodiscard]] bool is_everywhere(Value v) const { return v < of_.size() && of_[v] == kEverywhere; }
   // Drops the local marks of values for which `is_needless` holds. Until show_local() or settle(), has() answers as if there were none.
   void drop_local(const auto& is_needless) {
     std::erase_if(at_blocks_, [&](const auto& at) { return is_everywhere(at.first) || is_needless(at.first); });
-    for (std::uint32_t& mark : of_) mark = mark == kLocal ? kUnmarked : mark;
-    for (const auto& [v, block] : at_blocks_) of_[v] = kLocal;
+    list_local();
   }
   [[nodiscard]] bool has_local() const { return !at_blocks_.empty(); }
   void show_local() { shown_ = Shown::Everywhere; }
@@ -36,7 +35,6 @@ class Marks {
   //   blocks_of   of a value: the blocks in which a part of it is made
   void settle(std::span<const char> varies, const auto& blocks_of) {
     if (at_blocks_.empty()) return;
-    list_local();
     Sets made(plan_.blocks.size(), num_words());
     for (std::size_t k = 0; k < local_.size(); ++k)
       for (const std::uint32_t b : blocks_of(local_[k])) made.add(b, k);
@@ -55,6 +53,9 @@ class Marks {
     [[nodiscard]] std::span<std::uint64_t> operator[](std::size_t block) {
       return std::span(words_).subspan(block * num_words_, num_words_);
     }
+    [[nodiscard]] bool has(std::size_t block, std::size_t k) const {
+      return (words_[block * num_words_ + k / 64] >> k % 64 & 1) != 0;
+    }
     void add(std::size_t block, std::size_t k) { words_[block * num_words_ + k / 64] |= std::uint64_t{1} << k % 64; }
     void fill() { words_.assign(words_.size(), ~std::uint64_t{0}); }
 
@@ -62,7 +63,7 @@ class Marks {
     std::size_t num_words_;
     std::vector<std::uint64_t> words_;
   };
-  static constexpr std::uint32_t kUnmarked = 0, kEverywhere = 1, kLocal = 2;  // and behind that, the position in local_
+  static constexpr std::uint32_t kUnmarked = 0, kEverywhere = 1, kLocal = 2;  // and from there on, the position in local_
 
   [[nodiscard]] std::size_t num_words() const { return (local_.size() + 63) / 64; }
   void list_local();
@@ -73,7 +74,7 @@ class Marks {
   std::vector<std::pair<Value, std::uint32_t>> at_blocks_;  // as they were added
   std::vector<Value> local_;
   Sets held_{0, 0};
-  std::span<const std::uint64_t> here_;  // of the block where has() looks
+  std::uint32_t here_ = 0;  // the block where has() looks
   enum class Shown : std::uint8_t { Nowhere, Everywhere, AtBlocks };
   Shown shown_ = Shown::Nowhere;  // of the local marks
 };

@@ -29,6 +29,40 @@ const std::string kDiamondInALoop = R"(
     #4 exit
 )";
 
+// b1 and b2 are a loop with two ways into it: through b5, and straight.
+const std::string kLoopWithTwoEntries = R"(
+  vreg %0 P pred
+  block b0
+    #9 %0 = p            | P0 = p
+    #0 cbra %0 -> b5, b2 | cbra P0 -> b5, b2
+  block b1
+    #1 cbra %0 -> b4, b2 | cbra P0 -> b4, b2
+  block b2
+    #2 cbra %0 -> b1, b3 | cbra P0 -> b1, b3
+  block b3
+    #3 exit
+  block b4
+    #4 exit
+  block b5
+    #5 bra -> b1
+)";
+
+// From b2 at the bottom of the loop the one way on is around it.
+const std::string kLoop = R"(
+  vreg %0 P pred
+  block b0
+    #9 %0 = p            | P0 = p
+    #0 cbra %0 -> b1, b3 | cbra P0 -> b1, b3
+  block b1
+    #1 cbra %0 -> b2, b4 | cbra P0 -> b2, b4
+  block b2
+    #2 bra -> b1
+  block b3
+    #3 exit
+  block b4
+    #4 exit
+)";
+
 struct Graph {
   explicit Graph(const std::string& text)
       : pair(testing::side_by_side(text)), before(testing::parse_function(pair.before_text())),
@@ -44,8 +78,8 @@ struct Graph {
 
 // The blocks where a value that is marked at `marked` holds, if it is made in b`made`.
 std::vector<std::uint32_t> blocks_with(const std::vector<std::uint32_t>& marked, std::uint32_t made,
-                                       const std::vector<char>& varies) {
-  Graph g(kDiamondInALoop);
+                                       const std::vector<char>& varies, const std::string& graph = kDiamondInALoop) {
+  Graph g(graph);
   const Value v = g.plan.values.add_leaves(ValueKind::Def, 0);
   Marks marks(g.plan);
   for (const std::uint32_t b : marked) marks.add_at(v, b);
@@ -88,6 +122,12 @@ TEST(Marks, AMarkHoldsBeforeABlockThroughWhichEachPathGoes) {
 TEST(Marks, OneOfTheWaysThatAllThreadsTakeIsEnoughBeforeThem) {
   EXPECT_THAT(blocks_with({1}, 0, kNoneVaries), ElementsAre(0, 1));
   EXPECT_THAT(blocks_with({1}, 0, {0, 0, 0, 1, 0}), ElementsAre(0, 1));
+}
+
+TEST(Marks, WhatComesAroundALoopIsTakenBack) {
+  EXPECT_THAT(blocks_with({5}, 0, std::vector<char>(6, 1), kLoopWithTwoEntries), ElementsAre(5));
+  EXPECT_THAT(blocks_with({3}, 0, std::vector<char>(5, 1), kLoop), ElementsAre(3));
+  EXPECT_THAT(blocks_with({4}, 0, std::vector<char>(5, 1), kLoop), ElementsAre(1, 2, 4));
 }
 
 TEST(Marks, ALocalMarkMayBeDroppedAndOneMayHoldEverywhere) {

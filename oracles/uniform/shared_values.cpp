@@ -155,7 +155,7 @@ SharedValues::SharedValues(const Case& c, Plan& plan, symbolic::FixedPoint& anal
   Marker marker(*this);
   for (const std::uint32_t b : plan.order) analysis.walk(b, nullptr, &marker);
   marks_.drop_local([&](Value v) { return is_shared(v); });
-  // As long as that is enough, each branch may go by a condition that varies.
+  // As long as that is enough, each branch may go by a condition that varies, and is not looked at.
   const std::vector<char> all_vary(plan.blocks.size(), 1);
   marks_.settle(all_vary, [&](Value v) { return blocks_that_make(v); });
   ++round_;
@@ -185,7 +185,8 @@ void SharedValues::mark(Value v, std::uint8_t counted, std::uint32_t block) {
   for (const Value b : bytes_of(v, counted)) mark_byte(b, block);
 }
 
-// What is made in the block is found nowhere without it, so that its mark may hold everywhere.
+// What is made in the block is found nowhere without it, so that its mark may hold everywhere. That spares most programs the look
+// at what branches go by.
 void SharedValues::mark_byte(Value b, std::uint32_t block) {
   if (b == kTop || b == kBottom || marks_.is_everywhere(b)) return;
   if (block == kEverywhere || is_made_in(b, block)) marks_.add(b);

@@ -13,6 +13,12 @@ namespace regduel::oracles::testing {
 
 inline constexpr std::string_view kShared = "uniform-register";
 
+// The judge without the ways out that spare most programs the analysis.
+inline const Judge& whole_uniform_judge() {
+  static constexpr Judge judge("uniform", "", uniform_without_ways_out);
+  return judge;
+}
+
 inline const std::string kUniformVregs = R"(
   vreg %0..%3 R b32
   vreg %4..%6 UR b32
@@ -23,7 +29,16 @@ inline const std::string kUniformVregs = R"(
 )";
 
 inline Pair uniform_pair(const std::string& body) { return {side_by_side(kUniformVregs + "  block b0\n" + body)}; }
-inline void expect_right(const std::string& body) { expect_pass(uniform_judge(), uniform_pair(body)); }
-inline void expect_wrong(const std::string& body) { expect_category(uniform_judge(), uniform_pair(body), kShared); }
+// With the ways out and without them.
+inline void expect_right(const Pair& p) {
+  expect_pass(uniform_judge(), p);
+  expect_pass(whole_uniform_judge(), p);
+}
+inline void expect_wrong(const Pair& p) {
+  expect_category(uniform_judge(), p, kShared);
+  expect_category(whole_uniform_judge(), p, kShared);
+}
+inline void expect_right(const std::string& body) { expect_right(uniform_pair(body)); }
+inline void expect_wrong(const std::string& body) { expect_wrong(uniform_pair(body)); }
 
 }  // namespace regduel::oracles::testing
