@@ -107,7 +107,9 @@ struct Bent {
 
 // The register usage level aims below the limit. The fewest registers from there on that cost no more spill bytes than the limit does.
 Bent bent_to(int aim, const ProgramFacts& facts, const ir::Limits& limits) {
-  const auto bytes_of = [](const Result& r) { return r.allocation->claims.spill_store_bytes + r.allocation->claims.spill_load_bytes; };
+  const auto bytes_of = [](const Result& r) {
+    return r.allocation->claims.spill_store_bytes + r.allocation->claims.spill_load_bytes;
+  };
   const auto run_with = [&](int registers) -> Bent {
     return {registers, run_phases(facts, with_registers(limits, registers), {})};
   };
@@ -145,7 +147,8 @@ std::expected<ir::Allocation, ir::AllocFailure> run_driver(const ir::Function& p
   std::optional<Bent> bent;
   if (aim != limit) bent = bent_to(aim, facts, options.limits);
   if (bent && bent->registers != aim)
-    instruments.line("level {}: {} registers instead of {}, so that the level spills nothing by itself", level, bent->registers, aim);
+    instruments.line("level {}: {} registers instead of {}, so that the level spills nothing by itself", level, bent->registers,
+                     aim);
   if (bent && instruments.are_absent()) return std::move(bent->result.allocation);
   return run_for_listener(facts, with_registers(options.limits, bent ? bent->registers : limit), instruments).allocation;
 }

@@ -498,8 +498,7 @@ bool keeps_all_around_loops(const ir::Cfg& cfg, const NextUse& next, const Resid
 std::optional<SplitProgram> split_live_ranges(const Function& f, const ir::Cfg& cfg, const Liveness& live,
                                               const Registers& registers, std::span<const char> can_split,
                                               std::span<const char> is_recomputed, std::span<const std::int64_t> frequency,
-                                              std::span<const int> loop_depth,
-                                              const std::function<bool(std::int64_t)>& is_wanted) {
+                                              std::span<const int> loop_depth, const std::function<bool(std::int64_t)>& is_wanted) {
   const SplitCandidates candidates = find_candidates(f, cfg, live, registers, can_split);
   if (candidates.size() == 0 || count_live_at_heads(cfg, live, candidates) > kMostLiveAtHeads) return std::nullopt;
   const NextUse next(f, cfg, live, candidates, {frequency, loop_depth});

@@ -434,11 +434,11 @@ class Liveness {
   std::vector<Usage> usages_;
   std::vector<PlaceUsed> places_;
   std::vector<Exposed> exposed_;
-  Grouped<Usage> by_place_;  // where something is exposed
+  Grouped<Usage> by_place_;            // where something is exposed
   std::vector<std::uint32_t> across_;  // places that live across blocks
-  Grouped<Usage> by_group_;         // usages of places that live across blocks
-  std::vector<Row> rows_;           // by position
-  std::vector<std::uint64_t> due_;  // bits by position: what is live there has not been given to the blocks before yet
+  Grouped<Usage> by_group_;            // usages of places that live across blocks
+  std::vector<Row> rows_;              // by position
+  std::vector<std::uint64_t> due_;     // bits by position: what is live there has not been given to the blocks before yet
   bool is_any_due_ = false;
   std::vector<Found> found_;  // ascending by group
 };
