@@ -99,26 +99,32 @@ Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Ins
   return with_lower_limits(limits, run, std::move(spilled));
 }
 
+// A register limit, and the result of a run under it without instruments.
+struct Bent {
+  int registers = 0;
+  Result result;
+};
+
 // The register usage level aims below the limit. The fewest registers from there on that cost no more spill bytes than the limit does.
-int bent_to(int aim, const ProgramFacts& facts, const ir::Limits& limits) {
-  const int limit = limits.of(RegFile::R);
-  const auto bytes_with = [&](int registers) -> std::optional<std::int64_t> {
-    const Result result = run_phases(facts, with_registers(limits, registers), {});
-    if (!result.allocation) return std::nullopt;
-    return result.allocation->claims.spill_store_bytes + result.allocation->claims.spill_load_bytes;
+Bent bent_to(int aim, const ProgramFacts& facts, const ir::Limits& limits) {
+  const auto bytes_of = [](const Result& r) {
+    return r.allocation->claims.spill_store_bytes + r.allocation->claims.spill_load_bytes;
   };
-  const auto most = bytes_with(limit);
-  if (!most) return limit;
+  const auto run_with = [&](int registers) -> Bent {
+    return {registers, run_phases(facts, with_registers(limits, registers), {})};
+  };
+  Bent enough = run_with(limits.of(RegFile::R));
+  if (!enough.result.allocation) return enough;
+  const std::int64_t most = bytes_of(enough.result);
   const auto is_enough = [&](int registers) {
-    const auto bytes = bytes_with(registers);
-    return bytes && *bytes <= *most;
+    Bent fewer = run_with(registers);
+    if (!fewer.result.allocation || bytes_of(fewer.result) > most) return false;
+    enough = std::move(fewer);
+    return true;
   };
-  if (is_enough(aim)) return aim;
-  int too_few = aim, enough = limit;
-  while (enough - too_few > 1) {
-    const int middle = (too_few + enough) / 2;
-    (is_enough(middle) ? enough : too_few) = middle;
-  }
+  if (is_enough(aim)) return enough;
+  for (int too_few = aim; enough.registers - too_few > 1;)
+    if (const int middle = (too_few + enough.registers) / 2; !is_enough(middle)) too_few = middle;
   return enough;
 }
 
@@ -138,10 +144,13 @@ std::expected<ir::Allocation, ir::AllocFailure> run_driver(const ir::Function& p
   const int limit = options.limits.of(RegFile::R);
   const auto level = static_cast<int>(options.knobs[Knob::RegisterUsageLevel]);
   const int aim = level_target(limit, level);
-  const int registers = aim == limit ? limit : bent_to(aim, facts, options.limits);
-  if (registers != aim)
-    instruments.line("level {}: {} registers instead of {}, so that the level spills nothing by itself", level, registers, aim);
-  return run_for_listener(facts, with_registers(options.limits, registers), instruments).allocation;
+  std::optional<Bent> bent;
+  if (aim != limit) bent = bent_to(aim, facts, options.limits);
+  if (bent && bent->registers != aim)
+    instruments.line("level {}: {} registers instead of {}, so that the level spills nothing by itself", level, bent->registers,
+                     aim);
+  if (bent && instruments.are_absent()) return std::move(bent->result.allocation);
+  return run_for_listener(facts, with_registers(options.limits, bent ? bent->registers : limit), instruments).allocation;
 }
 
 }  // namespace regduel::allocator

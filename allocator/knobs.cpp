@@ -208,6 +208,7 @@ ir::KnobInfo info(const Row& row, Owner owner) {
         value >= row.low && value <= row.high && std::ranges::find(told.samples, text) == told.samples.end())
       told.samples.push_back(text);
   // Each further limit is one more allocation of the same kind, so larger values are not worth trying.
+  if (row.knob == Knob::LowerLimits) told.samples = {"0", "1"};
   return told;
 }
 

@@ -1,5 +1,6 @@
 #include "allocator/knobs.h"
 
+#include <algorithm>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -34,6 +35,14 @@ void check_table(Owner owner) {
 // With the defaults of a Knobs.
 TEST(Knobs, TheTables) {
   for (const Owner owner : {Owner::FatPoint, Owner::Classic}) check_table(owner);
+}
+
+// Each lower limit is one more allocation, and cases with random knobs draw from the samples.
+TEST(Knobs, SamplesTryOneLowerLimitAtMost) {
+  const auto infos = knob_infos(Owner::FatPoint);
+  const auto lower = std::ranges::find(infos, "FatPointLowerLimits", &ir::KnobInfo::name);
+  ASSERT_NE(lower, infos.end());
+  EXPECT_THAT(lower->samples, ::testing::ElementsAre("0", "1"));
 }
 
 // A knob of the other allocator is unknown, and stands at what this one does.

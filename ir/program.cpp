@@ -245,6 +245,10 @@ BlockId Function::begin_block(Block attributes) {
 // `from` may point into `to`, which moves when it grows.
 template <class T>
 static void append_all(std::vector<T>& to, std::span<const T> from) {
+  if (from.size() <= to.capacity() - to.size()) {
+    for (const T& item : from) to.push_back(item);
+    return;
+  }
   const bool is_own = !from.empty() && from.data() >= to.data() && from.data() < to.data() + to.size();
   if (!is_own) {
     to.insert(to.end(), from.begin(), from.end());

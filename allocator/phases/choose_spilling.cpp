@@ -51,17 +51,18 @@ Result choose_spilling(Progress& progress, SpillPhase& rounds) {
   const Run& run = progress.run;
   rounds.find_first_victims();
   const bool may_split = run.facts.knobs[Knob::SplitLiveRanges] != 0 && run.instruments.may("split-live-ranges");
-  auto program = may_split ? split_program(run, progress.plan, rounds.scarce_files()) : std::nullopt;
-  if (REGDUEL_PLANTED("fatpoint-loss-memory-too-soon")) return run_fallback(progress, rounds);
-  if (program) {
-    const std::int64_t whole = rounds.moves_of_victims(false), in_pieces = program->moves + rounds.moves_of_victims(true);
+  const auto is_wanted = [&](std::int64_t moves_of_pieces) {
+    const std::int64_t whole = rounds.moves_of_victims(false), in_pieces = moves_of_pieces + rounds.moves_of_victims(true);
     run.instruments.line("live ranges: weighted bytes moved at first sight {} if split, {} if not", in_pieces, whole);
     const bool recomputes_all = in_pieces == 0 && whole == 0;  // in pieces that is done less often
-    if (in_pieces < whole || recomputes_all) {
-      SplitRun split(run, std::move(*program), rounds);
-      if (const auto placed = split.rounds.run_rounds()) return emit_spilled(split.progress, *placed);
-      show_to_listener(run);
-    }
+    return in_pieces < whole || recomputes_all;
+  };
+  auto program = may_split ? split_program(run, progress.plan, rounds.scarce_files(), is_wanted) : std::nullopt;
+  if (REGDUEL_PLANTED("fatpoint-loss-memory-too-soon")) return run_fallback(progress, rounds);
+  if (program) {
+    SplitRun split(run, std::move(*program), rounds);
+    if (const auto placed = split.rounds.run_rounds()) return emit_spilled(split.progress, *placed);
+    show_to_listener(run);
   }
   const auto placed = rounds.run_rounds();
   return placed ? emit_spilled(progress, *placed) : run_fallback(progress, rounds);

@@ -28,6 +28,7 @@ struct Instruments {
   void line(fmt::format_string<Args...> format, Args&&... args) const {
     if (trace != nullptr) trace->line(fmt::format(format, std::forward<Args>(args)...));
   }
+  [[nodiscard]] bool are_absent() const { return trace == nullptr && fuel == nullptr && listener == nullptr && passes == nullptr; }
   [[nodiscard]] bool may(std::string_view decision) const { return ir::may(fuel, decision); }
   // The listener, if its vreg is of this file.
   [[nodiscard]] RunListener* of(ir::RegFile file) const {

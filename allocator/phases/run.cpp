@@ -60,7 +60,8 @@ Plan first_plan(const Run& run) {
   return plan;
 }
 
-std::optional<SplitProgram> split_program(const Run& run, const Plan& plan, const ir::PerFile<bool>& scarce) {
+std::optional<SplitProgram> split_program(const Run& run, const Plan& plan, const ir::PerFile<bool>& scarce,
+                                          const std::function<bool(std::int64_t)>& is_wanted) {
   const ProgramFacts& facts = run.facts;
   ir::PassScope scope(run.instruments.passes, "split_live_ranges", &facts.f);
   std::vector<char> can_split(facts.f.vregs.size(), 0), is_recomputed(facts.f.vregs.size(), 0);
@@ -73,8 +74,8 @@ std::optional<SplitProgram> split_program(const Run& run, const Plan& plan, cons
   }
   constexpr int kDeepest = 16;  // as deep as find_distances() tells loops apart
   const std::vector<int> depths = ir::loop_depths(facts.cfg, kDeepest);
-  auto split =
-      split_live_ranges(facts.f, facts.cfg, facts.live, {run.budget, scarce}, can_split, is_recomputed, facts.frequency, depths);
+  auto split = split_live_ranges(facts.f, facts.cfg, facts.live, {run.budget, scarce}, can_split, is_recomputed, facts.frequency,
+                                 depths, is_wanted);
   if (split) scope.made(split->f);
   return split;
 }

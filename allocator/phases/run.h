@@ -1,6 +1,8 @@
 // One run: a program under one register limit, with the instruments that watch it.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "allocator/instruction/packing.h"
@@ -26,10 +28,12 @@ struct Run {
 // The plan with all values in registers, and with the rematerialisation, shared memory and reuse of refills that the knobs allow.
 [[nodiscard]] Plan first_plan(const Run& run);
 
-// The program with its live ranges split so that no point of these files is over budget; nothing if no live range is split.
-// Predicates are not split if they may be packed (spill/predicate_packs.h).
-//   plan   first_plan()
-[[nodiscard]] std::optional<SplitProgram> split_program(const Run& run, const Plan& plan, const ir::PerFile<bool>& scarce);
+// The program with its live ranges split so that no point of these files is over budget; nothing if no live range is split, or the
+// program is not wanted. Predicates are not split if they may be packed (spill/predicate_packs.h).
+//   plan        first_plan()
+//   is_wanted   as of split_live_ranges()
+[[nodiscard]] std::optional<SplitProgram> split_program(const Run& run, const Plan& plan, const ir::PerFile<bool>& scarce,
+                                                        const std::function<bool(std::int64_t)>& is_wanted);
 
 // The limits with so many registers of file R.
 [[nodiscard]] ir::Limits with_registers(ir::Limits limits, int registers);

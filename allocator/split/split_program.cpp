@@ -33,7 +33,7 @@ class Splitter {
     choose_stores();
     count_moves();
   }
-  [[nodiscard]] std::int64_t moves() const { return out_.moves; }
+  [[nodiscard]] std::int64_t moves() const { return moves_; }
 
   SplitProgram run() {
     name_pieces();
@@ -109,7 +109,7 @@ class Splitter {
   }
   void count_moves() {
     const auto add = [&](std::uint32_t c, std::int64_t times) {
-      if (!is_remat(c)) out_.moves += times * slot_bytes(f_.vreg(candidates_.vregs[c]));
+      if (!is_remat(c)) moves_ += times * slot_bytes(f_.vreg(candidates_.vregs[c]));
     };
     for (const BlockId b : cfg_.reverse_postorder())
       for (const Change& change : changes_[b.index()]) {
@@ -430,6 +430,7 @@ class Splitter {
   std::span<const char> is_recomputed_;
   std::span<const std::int64_t> frequency_;
   SplitProgram out_;
+  std::int64_t moves_ = 0;  // weighted bytes that stores and refills move
   std::vector<Edge> edges_;
   std::vector<std::vector<Change>> changes_;  // by block
   std::vector<char> event_stores_, stores_at_defs_;
@@ -482,17 +483,28 @@ std::size_t count_live_at_heads(const ir::Cfg& cfg, const Liveness& live, const 
   return sum;
 }
 
+// Whether every value that lives around a loop is in its register at the end of it. Another walk would find the same then.
+bool keeps_all_around_loops(const ir::Cfg& cfg, const NextUse& next, const Residence& walk) {
+  bool all = true;
+  for (const BlockId b : cfg.reverse_postorder())
+    for (const BlockId s : cfg.successors(b))
+      if (cfg.rpo_index(s) <= cfg.rpo_index(b))
+        next.for_each_on_edge(b, s, [&](std::uint32_t c) { all = all && walk.is_at_end(b, c); });
+  return all;
+}
+
 }  // namespace
 
 std::optional<SplitProgram> split_live_ranges(const Function& f, const ir::Cfg& cfg, const Liveness& live,
                                               const Registers& registers, std::span<const char> can_split,
                                               std::span<const char> is_recomputed, std::span<const std::int64_t> frequency,
-                                              std::span<const int> loop_depth) {
+                                              std::span<const int> loop_depth, const std::function<bool(std::int64_t)>& is_wanted) {
   const SplitCandidates candidates = find_candidates(f, cfg, live, registers, can_split);
   if (candidates.size() == 0 || count_live_at_heads(cfg, live, candidates) > kMostLiveAtHeads) return std::nullopt;
   const NextUse next(f, cfg, live, candidates, {frequency, loop_depth});
   const MoveWeights weights{frequency, is_recomputed};
-  // Each walk takes the state at the ends of loops from the walk before. Walks end when one moves no less than the one before.
+  // Each walk takes the state at the ends of loops from the walk before. Walks end when one moves no less than the one before, or the
+  // next one would do the same.
   std::vector<Residence> walks;
   walks.reserve(kMostWalks);
   std::optional<Splitter> best;
@@ -503,7 +515,9 @@ std::optional<SplitProgram> split_live_ranges(const Function& f, const ir::Cfg& 
     Splitter splitter(f, cfg, live, candidates, next, walks.back(), weights);
     if (best && splitter.moves() >= best->moves()) break;
     best.emplace(std::move(splitter));
+    if (keeps_all_around_loops(cfg, next, walks.back())) break;
   }
+  if (!is_wanted(best->moves())) return std::nullopt;
   return best->run();
 }
 

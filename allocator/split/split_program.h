@@ -14,7 +14,10 @@
 // Tested by split_program_test.cpp.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "allocator/instruction/packing.h"
@@ -29,17 +32,18 @@ struct SplitProgram {
   ir::Function f;                     // vregs of the program, then new ones; inserted copies have no id yet
   std::vector<ir::VRegId> first_of;   // by vreg: the vreg of which it is a piece; itself if it was not split
   std::vector<ir::VRegId> in_memory;  // the pieces that are in memory
-  std::int64_t moves = 0;             // weighted bytes that stores and refills move
 };
 
-// Nothing if no vreg of these files leaves its register.
+// Nothing if no vreg of these files leaves its register, or the program is not wanted.
 //   f             without phis (out_of_ssa)
 //   can_split     by vreg: 1 = may be split
 //   is_recomputed by vreg: 1 = it is rematerialised instead of refilled
+//   is_wanted     asked once, with the weighted bytes that stores and refills would move
 [[nodiscard]] std::optional<SplitProgram> split_live_ranges(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live,
                                                             const Registers& registers, std::span<const char> can_split,
                                                             std::span<const char> is_recomputed,
                                                             std::span<const std::int64_t> frequency,
-                                                            std::span<const int> loop_depth);
+                                                            std::span<const int> loop_depth,
+                                                            const std::function<bool(std::int64_t)>& is_wanted);
 
 }  // namespace regduel::allocator

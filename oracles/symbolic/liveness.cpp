@@ -153,7 +153,10 @@ class Liveness {
     const int written = u.written | (guard_.is_set() && u.guard == guard_ ? u.written_if : 0);
     if ((bytes & ~written) == 0) return;
     if (are_names_ && guard_.is_set() && guard_.writes == 0) exposed_.push_back({guard_.place, guard_.sense, place, at_});
-    else u.is_read_first = used.is_across = true;
+    else u.is_read_first = true, set_across(place);
+  }
+  void set_across(std::uint32_t place) {
+    if (!std::exchange(places_[place].is_across, true)) across_.push_back(place);
   }
   void write(const Place& p, bool is_whole) {
     if (p.size == 0) return;
@@ -179,7 +182,7 @@ class Liveness {
   void read_after(const Place& p, std::uint32_t at) {
     for (std::uint32_t k = 0; k < p.cells(); ++k) {
       places_[p.cell + k].bytes_read |= bytes_at(p, k);
-      places_[p.cell + k].is_across = true;
+      set_across(p.cell + k);
       usages_.push_back({.place = p.cell + k, .at = at, .is_read_after = true});
     }
   }
@@ -265,7 +268,7 @@ class Liveness {
   }
 
   void read_first(const Usage& u) {
-    places_[u.place].is_across = true;
+    set_across(u.place);
     usages_.push_back(u);
   }
 
@@ -288,7 +291,8 @@ class Liveness {
   // The usages that end such a live range go to limited.usages_.
   void end_at_writes(const Exposed& of, std::vector<std::uint32_t>& writes, Liveness& limited, GuardEnds& ends) {
     const std::uint32_t n = of.number;
-    limited.places_[n] = {.bytes_read = 0xFF, .is_across = true};
+    limited.places_[n].bytes_read = 0xFF;
+    limited.set_across(n);
     const auto defs = by_place_[of.place], guards = by_place_[of.guard];
     for (const Usage& g : guards) writes[g.at] = std::max(writes[g.at], g.writes);
     const std::size_t first = limited.usages_.size();
@@ -360,11 +364,8 @@ class Liveness {
 
   // Place p is bit n % 64 of group n / 64, where across_[n] = p.
   void number_places() {
-    for (std::uint32_t p = 0; p < places_.size(); ++p) {
-      if (!places_[p].is_across) continue;
-      places_[p].number = static_cast<std::uint32_t>(across_.size());
-      across_.push_back(p);
-    }
+    std::ranges::sort(across_);
+    for (std::uint32_t n = 0; n < across_.size(); ++n) places_[across_[n]].number = n;
   }
   void group_usages() {
     std::erase_if(usages_, [&](const Usage& u) { return !places_[u.place].is_across; });
@@ -433,11 +434,11 @@ class Liveness {
   std::vector<Usage> usages_;
   std::vector<PlaceUsed> places_;
   std::vector<Exposed> exposed_;
-  Grouped<Usage> by_place_;  // where something is exposed
-  std::vector<std::uint32_t> across_;
-  Grouped<Usage> by_group_;         // usages of places that live across blocks
-  std::vector<Row> rows_;           // by position
-  std::vector<std::uint64_t> due_;  // bits by position: what is live there has not been given to the blocks before yet
+  Grouped<Usage> by_place_;            // where something is exposed
+  std::vector<std::uint32_t> across_;  // places that live across blocks
+  Grouped<Usage> by_group_;            // usages of places that live across blocks
+  std::vector<Row> rows_;              // by position
+  std::vector<std::uint64_t> due_;     // bits by position: what is live there has not been given to the blocks before yet
   bool is_any_due_ = false;
   std::vector<Found> found_;  // ascending by group
 };

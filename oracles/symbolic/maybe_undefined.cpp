@@ -128,7 +128,7 @@ void MaybeUndefinedName::find_constants(Value a, Value b, unsigned bytes) {
       if (n.kind == ValueKind::Gate) work_.insert(work_.end(), {n.b, n.c});
       else find_constant(v, a, b, bytes);
       const std::span<const Value> children = values_.children(n);
-      work_.insert(work_.end(), children.begin(), children.end());
+      if (!children.empty()) work_.insert(work_.end(), children.begin(), children.end());
     }
   }
 }

@@ -1,7 +1,7 @@
 // Pairs of values, one a side of a join, to be searched by what a name asks for on each side. Tested by pairs_test.cpp.
 //
 // Cost: constant to add. A search compares the leaves of all pairs, which is a few instructions each. After kFewSearches of them there is
-// an index of each side, by the leaves of the values and their pieces:
+// an index of the side that is asked, by the leaves of the values and their pieces:
 //
 //   the name is told apart (Values::is_told_apart), or a set of such values    what is one of them; Bottom satisfies none
 //   else a leaf is asked for under some outcome alone                           what has this leaf
@@ -24,9 +24,8 @@ namespace regduel::oracles::symbolic {
 class PairList {
  public:
   void clear() {
-    if (is_indexed_)
-      for (Side* const side : {&left_, &right_}) side->clear();
-    is_indexed_ = false;
+    for (Side* const side : {&left_, &right_})
+      if (side->is_indexed) side->clear();
     num_searches_ = 0;
     pairs_.clear();
   }
@@ -39,16 +38,15 @@ class PairList {
   template <class Take>
   void each(const Values& values, Value want_a, Value want_b, bool in_part, bool is_within, const Take& take) const {
     const Wanted a = wanted(values, want_a, in_part), b = wanted(values, want_b, in_part);
-    const auto look_at = [&](const Pair& p) {
-      if (may_satisfy(p.a, a) && may_satisfy(p.b, b)) take(p.a.value, p.b.value);
-    };
     if (++num_searches_ > kFewSearches && pairs_.size() > kFewPairs)
       for (Side* const side : {&left_, &right_})
         if (find_members(values, *side, side == &left_ ? want_a : want_b, side == &left_ ? a : b, in_part, is_within)) {
-          for (const std::uint32_t k : found_) look_at(pairs_[k]);
+          for (const std::uint32_t k : found_)
+            if (const Pair& p = pairs_[k]; may_satisfy(p.a, a) && may_satisfy(p.b, b)) take(p.a.value, p.b.value);
           return;
         }
-    for (const Pair& p : pairs_) look_at(p);
+    for (const Pair& p : pairs_)
+      if (may_satisfy(p.a, a) && may_satisfy(p.b, b)) take(p.a.value, p.b.value);
   }
   // False where surely none of them satisfies the name in some of its bytes.
   [[nodiscard]] bool has_any(const Values& values, Value want_a, Value want_b) const {
@@ -58,7 +56,7 @@ class PairList {
   }
 
  private:
-  static constexpr int kFewSearches = 32;
+  static constexpr int kFewSearches = 8;
   static constexpr std::size_t kFewPairs = 32;
   static constexpr std::uint32_t kNone = ~0U;
 
@@ -81,11 +79,13 @@ class PairList {
     std::vector<Link> links = {};
     std::vector<Value> in_first = {};                      // what has pairs there
     std::array<std::vector<std::uint32_t>, 64> bits = {};  // by bit of a leaf: the pairs whose value has it
+    bool is_indexed = false;                               // all but `bits` is made
     bool has_bits = false;                                 // `bits` is made
     std::vector<std::uint32_t> cut = {};                   // pairs whose leaves are not all known
 
     [[nodiscard]] const Held& of(const Pair& p) const { return p.*of_pair; }
     void clear() {
+      is_indexed = false;
       for (const Value v : in_first) first[v] = kNone;
       in_first.clear();
       links.clear();
@@ -114,22 +114,20 @@ class PairList {
            ((have.leaves & want.one_of) != 0 && (want.all_of & ~have.leaves) == 0 && (have.leaves & want.others) == 0);
   }
 
-  void make_index(const Values& values) const {
-    for (Side* const side : {&left_, &right_}) {
-      if (side->first.size() < values.size()) side->first.resize(values.size(), kNone);
-      for (std::uint32_t k = 0; k < pairs_.size(); ++k) {
-        const Held& held = side->of(pairs_[k]);
-        if (held.is_cut || !find_leaves(values, held.value)) {
-          side->cut.push_back(k);
-          continue;
-        }
-        for (const Value v : leaves_) {
-          if (side->first[v] == kNone) side->in_first.push_back(v);
-          side->links.push_back({k, std::exchange(side->first[v], static_cast<std::uint32_t>(side->links.size()))});
-        }
+  void make_index(const Values& values, Side& side) const {
+    if (side.first.size() < values.size()) side.first.resize(values.size(), kNone);
+    for (std::uint32_t k = 0; k < pairs_.size(); ++k) {
+      const Held& held = side.of(pairs_[k]);
+      if (held.is_cut || !find_leaves(values, held.value)) {
+        side.cut.push_back(k);
+        continue;
+      }
+      for (const Value v : leaves_) {
+        if (side.first[v] == kNone) side.in_first.push_back(v);
+        side.links.push_back({k, std::exchange(side.first[v], static_cast<std::uint32_t>(side.links.size()))});
       }
     }
-    is_indexed_ = true;
+    side.is_indexed = true;
   }
   void list_bits(Side& side) const {
     for (std::uint32_t k = 0; k < pairs_.size(); ++k)
@@ -140,9 +138,19 @@ class PairList {
   static void each_leaf(std::uint64_t leaves, const Visit& visit) {
     for (; leaves != 0; leaves &= leaves - 1) visit(static_cast<std::size_t>(std::countr_zero(leaves)));
   }
+  [[nodiscard]] static bool is_piece(const Values::Node& n) { return n.kind == ValueKind::Byte || n.kind == ValueKind::Bit; }
   // The leaves of a value and those of their pieces that stand in it, each once, in leaves_. False where they are many.
   [[nodiscard]] bool find_leaves(const Values& values, Value of) const {
     leaves_.clear();
+    // Most values are a leaf or a piece of one. A piece has a larger number than its leaf.
+    if (values.is_atom(of)) {
+      leaves_.push_back(of);
+      return true;
+    }
+    if (const Values::Node& n = values[of]; is_piece(n) && values.is_atom(n.a)) {
+      leaves_.insert(leaves_.end(), {n.a, of});
+      return true;
+    }
     work_.assign(1, of);
     for (int budget = kMostParts; !work_.empty(); --budget) {
       if (budget == 0) return false;
@@ -150,12 +158,15 @@ class PairList {
       work_.pop_back();
       if (v == kBottom || v == kTop) continue;
       const Values::Node& n = values[v];
-      const bool is_piece = n.kind == ValueKind::Byte || n.kind == ValueKind::Bit;
-      if (is_piece || values.is_atom(v)) leaves_.push_back(v);
-      if (n.kind == ValueKind::Gate) work_.insert(work_.end(), {n.b, n.c});
-      else if (is_piece || n.kind == ValueKind::Seen) work_.push_back(n.a);
+      if (is_piece(n) || values.is_atom(v)) leaves_.push_back(v);
+      if (n.kind == ValueKind::Gate) {
+        work_.push_back(n.b);
+        work_.push_back(n.c);
+      } else if (is_piece(n) || n.kind == ValueKind::Seen) {
+        work_.push_back(n.a);
+      }
       const auto parts = values.children(n);
-      work_.insert(work_.end(), parts.begin(), parts.end());
+      if (!parts.empty()) work_.insert(work_.end(), parts.begin(), parts.end());
     }
     std::ranges::sort(leaves_);
     leaves_.erase(std::ranges::unique(leaves_).begin(), leaves_.end());
@@ -169,7 +180,7 @@ class PairList {
       const Value leaf = asked_leaf(values, n.b);
       return leaf != kBottom ? leaf : asked_leaf(values, n.c);
     }
-    if (n.kind == ValueKind::Byte || n.kind == ValueKind::Bit) return asked_leaf(values, n.a);
+    if (is_piece(n)) return asked_leaf(values, n.a);
     const auto parts = values.children(n);
     if (parts.empty()) return values.is_atom(want) ? want : kBottom;
     if (n.kind == ValueKind::OneOf && parts.size() > 1) return kBottom;
@@ -182,7 +193,7 @@ class PairList {
   [[nodiscard]] bool find_members(const Values& values, Side& side, Value want, const Wanted& wanted, bool in_part,
                                   bool is_within) const {
     if (want == kTop || values.is_cut(want)) return false;
-    if (!is_indexed_) make_index(values);
+    if (!side.is_indexed) make_index(values, side);
     const Values::Node& n = values[want];
     const std::span<const Value> members = n.kind == ValueKind::OneOf ? values.children(n) : std::span<const Value>(&want, 1);
     found_.clear();
@@ -213,7 +224,6 @@ class PairList {
 
   std::vector<Pair> pairs_;
   mutable int num_searches_ = 0;
-  mutable bool is_indexed_ = false;
   mutable Side left_{&Pair::a}, right_{&Pair::b};
   mutable std::vector<std::uint32_t> found_;
   mutable std::vector<Value> leaves_, work_;
