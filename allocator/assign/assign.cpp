@@ -29,7 +29,7 @@ class AttemptRun {
     placement_.place_precoloured(order);
     if (options_.coalesces())
       for (std::size_t c = 0; c < is_class_tried_.size(); ++c)
-        if (a_.classes().all()[c].fixed.is_valid()) {
+        if (a_.classes().all()[c].fixed.is_valid() && may_place_as_one(a_.classes().all()[c])) {
           join_precoloured(a_.classes().all()[c]);
           is_class_tried_[c] = 1;
         }
@@ -106,7 +106,15 @@ class AttemptRun {
     }
   }
 
+  // Members that live at one time with one value could not leave their register one by one.
+  [[nodiscard]] bool may_place_as_one(const CoalescedClass& together) const {
+    if (!options_.may_spill()) return true;
+    std::uint64_t points = 0;
+    for (const VRegId v : together.members) points += num_points(placement_.range(v));
+    return points == num_points(together.range);
+  }
   bool place_class(const CoalescedClass& together) {
+    if (!may_place_as_one(together)) return false;
     Geometry geometry = placement_.shape(together.members[0]);
     geometry.align = 1 << together.align_log2;
     std::span<const Interval> range = together.range;

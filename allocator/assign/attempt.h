@@ -5,6 +5,7 @@
 //   Barrier   x                            the only one at a file of barriers: first fit
 //   Packing                                every vreg takes the lowest place that is free
 //   Evicting           x        x          a vreg without a place is spilled, or evicts others
+//   Homes     x        x        x          the same, and classes whose members live at different times are placed as one: homes for a walk
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ enum class Order : std::uint8_t {
   HeaviestFirst,  // temporaries first, then those that cost most to spill for each unit and moment
 };
 
-enum class AttemptKind : std::uint8_t { OfTable, Barrier, Packing, Evicting };
+enum class AttemptKind : std::uint8_t { OfTable, Barrier, Packing, Evicting, Homes };
 
 struct AttemptOptions {
   Order order = Order::ByStart;
@@ -45,9 +46,9 @@ struct AttemptOptions {
   AttemptListener* listener = nullptr;          // is shown what happens to one vreg
 
   // Coalesced classes are placed as one.
-  [[nodiscard]] bool coalesces() const { return kind != AttemptKind::Packing && !may_spill(); }
+  [[nodiscard]] bool coalesces() const { return kind != AttemptKind::Packing && kind != AttemptKind::Evicting; }
   [[nodiscard]] bool has_weights() const { return kind != AttemptKind::Packing && kind != AttemptKind::Barrier; }
-  [[nodiscard]] bool may_spill() const { return kind == AttemptKind::Evicting; }
+  [[nodiscard]] bool may_spill() const { return kind == AttemptKind::Evicting || kind == AttemptKind::Homes; }
 };
 
 // How many homes the scans found, by the reason for which each was preferred to the lowest free one.

@@ -175,14 +175,13 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
   return result;
 }
 
-std::vector<int> FileAttempts::plan_for_walk() {
-  const int needed = std::min(allocator_.first_unit() + allocator_.max_live(), allocator_.limit());
-  const FileAllocator fewer = allocator_.without(UnitSet::range(needed, ir::kMaxUnits));
+HomesForWalk FileAttempts::homes_for_walk() {
   AttemptOptions options = scan_options(AttemptId::evicting());
+  options.kind = AttemptKind::Homes;
   options.order = Order::WidestFirst;
-  Attempt result = observed(fewer, AttemptId::evicting(), options, [&] { return assign(fewer, options); });
-  std::vector<int> homes = result.home;
-  if (result.fits) best_.record(AttemptId::evicting().number(), fewer, std::move(result));
+  Attempt result = observed(allocator_, AttemptId::evicting(), options, [&] { return assign(allocator_, options); });
+  HomesForWalk homes{result.home, result.used};
+  if (result.fits) best_.record(AttemptId::evicting().number(), allocator_, std::move(result));
   return homes;
 }
 

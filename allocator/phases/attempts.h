@@ -50,6 +50,12 @@ struct Eviction {
   std::size_t num_long_lived = 0;
 };
 
+// Homes that a walk prefers.
+struct HomesForWalk {
+  std::vector<int> preferred;  // by vreg, -1 = none
+  int used = 0;                // highest unit in them + 1
+};
+
 class FileAttempts {
  public:
   struct Options {
@@ -70,8 +76,8 @@ class FileAttempts {
   void improve();
   // An attempt with eviction, which fits if it spills no vreg and no vreg is absent.
   [[nodiscard]] Attempt evict(const Eviction& eviction);
-  // Homes that a walk prefers: an attempt with eviction in the registers that are needed anyhow. If it fits, there is no need to walk.
-  [[nodiscard]] std::vector<int> plan_for_walk();
+  // An attempt with eviction that places classes as one where it can. If it fits, there is no need to walk.
+  [[nodiscard]] HomesForWalk homes_for_walk();
 
  private:
   [[nodiscard]] bool may_spill() const { return options_.round > 0; }

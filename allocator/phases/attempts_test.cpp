@@ -24,8 +24,8 @@ const ir::Function kThree = testing::program(R"(
 )");
 
 struct Scene {
-  explicit Scene(int registers)
-      : limits(testing::limits(registers)), facts(kThree, ir::default_target(), knobs), run(facts, limits), progress(run) {
+  explicit Scene(int registers, const ir::Function& program = kThree)
+      : limits(testing::limits(registers)), facts(program, ir::default_target(), knobs), run(facts, limits), progress(run) {
     progress.insert_spill_code();
   }
   FileAttempts attempts(std::int64_t round, std::int64_t most) {
@@ -77,6 +77,33 @@ TEST(FileAttempts, EvictionFitsOnlyWhereNothingIsAbsent) {
   const Attempt a = attempts.evict({kept, absent, s.progress.plan.num_long_lived()});
   EXPECT_TRUE(a.to_spill.empty());
   EXPECT_FALSE(a.fits);  // %2 has still to be spilled
+}
+
+TEST(FileAttempts, HomesForAWalkSayWhichRegistersTheyTake) {
+  Scene tight(2), roomy(8);
+  FileAttempts some = tight.attempts(1, 0), all = roomy.attempts(1, 0);
+  const HomesForWalk two = some.homes_for_walk(), three = all.homes_for_walk();
+  EXPECT_FALSE(some.fits());
+  EXPECT_EQ(std::count(two.preferred.begin(), two.preferred.end(), -1), 1);
+  EXPECT_EQ(two.used, 2);
+  EXPECT_TRUE(all.fits());
+  EXPECT_THAT(three.preferred, ::testing::UnorderedElementsAre(0, 1, 2));
+}
+
+TEST(FileAttempts, HomesForAWalkJoinWhatACopyJoins) {
+  const ir::Function copies = testing::program(R"(
+    vreg %0..%2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %2 = copy %1
+      #3 st %0 !write
+      #4 st %2 !write
+      #5 exit
+)");
+  Scene s(8, copies);
+  const HomesForWalk homes = s.attempts(1, 0).homes_for_walk();
+  EXPECT_EQ(homes.preferred[1], homes.preferred[2]);
 }
 
 // %2 is refilled right before #6. The first homes that fit have it in R12:R15, as %0 is in R8; with %0 in R14 it finds R8:R11.

@@ -150,13 +150,13 @@ std::optional<Placed> SpillPhase::attempt_all() {
       }
     } else if (victims_[k].empty() && (all_fit || !has_walked_[k])) {
       unit_of.resize(program.code().f.operands.size(), -1);
-      const std::vector<int> preferred = attempts.plan_for_walk();
+      const HomesForWalk homes = attempts.homes_for_walk();
       if (attempts.fits()) {
         progress_.high_pressure[k] = false;
         fitting.push_back(std::move(attempts));
         continue;
       }
-      Walk w = walk(attempts.allocator(), facts.cfg, facts.frequency, preferred, unit_of);
+      Walk w = walk(attempts.allocator(), facts.cfg, facts.frequency, homes.preferred, homes.used, unit_of);
       progress_.run.instruments.line("file {}: round {}, {} moves, {} on edges, spills {}, pins {}", ir::name(file), round_,
                                      w.moves.size(), w.edge_moves.size(), w.to_spill.size(), w.to_pin.size());
       if (RunListener* const listener = progress_.run.instruments.of(file)) listener->walked(attempts.allocator(), w);

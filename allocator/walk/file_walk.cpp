@@ -21,6 +21,9 @@ namespace {
 // Weighted copies of all profiles at 75% of MaxLive, against those with one walk: 0.78 with two, 0.76 with three.
 constexpr int kMostWalks = 2;
 constexpr int kMostHalvings = 6;
+// Units by which the room of a walk grows, and their factor from walk to walk. Registers and copies of 304 programs at 255 registers,
+// and instructions of a duel, against no bound: 0.983, 1.027 and 1.001 with 1 and 2; 0.986, 1.021 and 0.990 with 4 and 4.
+constexpr int kMoreUnits = 4, kFactor = 4;
 
 // By block: the vregs that live there, each with its unit.
 class Places {
@@ -78,6 +81,7 @@ struct Intervals {
   Occupancy bound;                 // clobbers, restored registers, and vregs with a fixed register
   bool has_bound = false;
   Room room;
+  bool has_more_room = false;  // there are more units than `room` has: a walk that does not fit ends early
 };
 
 class FileWalk {
@@ -95,6 +99,7 @@ class FileWalk {
 
   Walk run() {
     for (const BlockId b : cfg_.reverse_postorder()) {
+      if (has_misfit_ && intervals_.has_more_room) return {};
       block_ = b;
       std::optional<std::uint32_t> last;
       const ir::Block& block = f_.block(b);
@@ -109,7 +114,7 @@ class FileWalk {
     }
     std::sort(result_.to_spill.begin(), result_.to_spill.end());
     std::sort(result_.to_pin.begin(), result_.to_pin.end());
-    result_.fits = result_.to_spill.empty() && result_.to_pin.empty() && !is_stuck_;
+    result_.fits = !has_misfit_;
     if (result_.fits) find_edge_moves();
     return std::move(result_);
   }
@@ -466,6 +471,7 @@ class FileWalk {
 
   // Takes one of the stands away: the one that costs least to spill for its units; without one that can be spilled, a temporary.
   void drop_one() {
+    has_misfit_ = true;
     std::vector<Stand>& stands = arrangement_.stands;
     const auto cost = [&](const Stand& s) {
       const std::int64_t all = round_.spill_cost[s.vreg.index()];
@@ -479,8 +485,6 @@ class FileWalk {
       result_.to_spill.push_back(v);
     } else if (const std::uint32_t inst = round_.lowered.temp_of[v.index()]; inst != kNoInst) {
       if (std::ranges::find(result_.to_pin, inst) == result_.to_pin.end()) result_.to_pin.push_back(inst);
-    } else {
-      is_stuck_ = true;
     }
     lost_[v.index()] = 1;
     if (is_here(v)) take_off(v);
@@ -522,17 +526,14 @@ class FileWalk {
   std::vector<Coming> coming_;  // those that begin, with their homes
   BlockId block_, walked_last_;
   std::vector<VRegId> here_;
-  bool moves_at_ends_of_loops_ = false, is_stuck_ = false;
+  bool moves_at_ends_of_loops_ = false, has_misfit_ = false;
   const BankPairs* const banks_;  // null where banks do not count
   std::vector<int> homes_;        // by vreg, with banks: where it stood last
   Walk result_;
 };
 
-}  // namespace
-
-Walk walk(const FileAllocator& allocator, const ir::Cfg& cfg, std::span<const std::int64_t> frequency,
-          std::span<const int> preferred, std::span<std::int16_t> unit_of) {
-  const Intervals intervals(allocator, allocator.round().lowered.f, allocator.round().live, preferred);
+Walk best_walk(const FileAllocator& allocator, const Intervals& intervals, const ir::Cfg& cfg,
+               std::span<const std::int64_t> frequency, std::span<std::int16_t> unit_of) {
   FileWalk first(allocator, intervals, cfg, frequency, unit_of, Places());
   Walk best = first.run();
   bool may_improve = best.fits && first.moves_at_ends_of_loops();
@@ -549,6 +550,21 @@ Walk walk(const FileAllocator& allocator, const ir::Cfg& cfg, std::span<const st
     std::copy(units.begin(), units.end(), unit_of.begin());
   }
   return best;
+}
+
+}  // namespace
+
+Walk walk(const FileAllocator& allocator, const ir::Cfg& cfg, std::span<const std::int64_t> frequency,
+          std::span<const int> preferred, int enough, std::span<std::int16_t> unit_of) {
+  Intervals intervals(allocator, allocator.round().lowered.f, allocator.round().live, preferred);
+  const UnitSet usable = intervals.room.usable;
+  int units = std::max(enough, intervals.room.needed);
+  for (int more = kMoreUnits;; units += more, more *= kFactor) {
+    intervals.room.usable = usable & UnitSet::range(0, std::min(units, ir::kMaxUnits));
+    intervals.has_more_room = units < usable.end();
+    Walk w = best_walk(allocator, intervals, cfg, frequency, unit_of);
+    if (w.fits || !intervals.has_more_room) return w;
+  }
 }
 
 }  // namespace regduel::allocator

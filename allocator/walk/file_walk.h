@@ -7,6 +7,7 @@
 //   heads   values stand where the likeliest predecessor leaves them; the other edges get moves. The first walk knows no state at the
 //           ends of loops; a later one takes it from the walk before, so that values that move within a loop stay there. The walk
 //           whose moves are executed least often stays
+//   room    a walk keeps to few units: first to those that the preferred homes take anyhow
 //   misfits where the values of an instruction fit in no arrangement, the cheapest one that can be spilled has no home from there on;
 //           without such a value, the instruction has to be pinned. Then the walk does not fit
 //
@@ -49,9 +50,10 @@ struct Walk {
 
 //   frequency   by block
 //   preferred   by vreg of the lowered program: its home where that is free, -1 = it has none; no two overlap. Empty: no vreg has one
+//   enough      this many units are tried first, or as many as are live at one moment if that is more; then more and more, up to the limit
 //   unit_of     by operand: the first unit of its home; written for operands of the file's vregs in reachable blocks
-// Cost: O(operands + live values at block ends), and for an instruction that needs an arrangement O(live values x units).
+// Cost: for each walk O(operands + live values at block ends), and for an instruction that needs an arrangement O(live values x units).
 [[nodiscard]] Walk walk(const FileAllocator& allocator, const ir::Cfg& cfg, std::span<const std::int64_t> frequency,
-                        std::span<const int> preferred, std::span<std::int16_t> unit_of);
+                        std::span<const int> preferred, int enough, std::span<std::int16_t> unit_of);
 
 }  // namespace regduel::allocator

@@ -1,5 +1,7 @@
 #include "allocator/walk/file_walk.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "allocator/assign/testing.h"
@@ -11,14 +13,18 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 struct Walked {
-  Walked(int limit, std::string_view body, std::string_view kind = "kernel")
+  Walked(int limit, std::string_view body, std::string_view kind = "kernel", int enough = ir::kMaxUnits)
       : round(testing::program(body, kind), limit), allocator(round.round, ir::RegFile::R),
-        unit_of(round.lowered.f.operands.size(), -1), result(walk(allocator, round.lowered_cfg, round.frequency, {}, unit_of)) {}
+        unit_of(round.lowered.f.operands.size(), -1),
+        result(walk(allocator, round.lowered_cfg, round.frequency, {}, enough, unit_of)) {}
 
   // The unit of an operand of an instruction.
   [[nodiscard]] int unit(std::uint32_t inst, std::uint32_t operand) const {
     return unit_of[round.lowered.f.insts[inst].first_operand + operand];
   }
+
+  // The highest first unit of an operand.
+  [[nodiscard]] int highest() const { return *std::max_element(unit_of.begin(), unit_of.end()); }
 
   testing::LoweredRound round;
   FileAllocator allocator;
@@ -60,6 +66,29 @@ TEST(FileWalk, NothingMovesWhereThereIsRoom) {
   const Walked w(6, kNoPairInTheEnd);
   EXPECT_TRUE(w.result.fits);
   EXPECT_THAT(w.result.moves, IsEmpty());
+}
+
+TEST(FileWalk, KeepsToTheUnitsThatAreEnough) {
+  const Walked few(8, kNoPairInTheEnd, "kernel", 0), all(8, kNoPairInTheEnd);
+  ASSERT_TRUE(few.result.fits && all.result.fits);
+  EXPECT_LT(few.highest(), 4) << "four are live at once";
+  EXPECT_EQ(few.result.moves.size(), 1u);
+  EXPECT_GE(all.highest(), 4);
+}
+
+TEST(FileWalk, TakesMoreUnitsWhereItHasTo) {
+  const Walked w(64, R"(
+    vreg %0 R b256
+    vreg %1 R b32
+    block b0
+      #0 %0, %1 = ld 0
+      #1 st %1{=R2} !write
+      #2 st %0 !write
+      #3 exit
+)",
+                 "kernel", 0);
+  ASSERT_TRUE(w.result.fits);
+  EXPECT_EQ(w.highest(), 8) << "nine are live at once, but R2 splits the lowest eight";
 }
 
 TEST(FileWalk, TheCheapestGoesWhereNothingFits) {

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 MovedProgram moved(testing::LoweredRound& r) {
   const FileAllocator allocator(r.round, ir::RegFile::R);
   std::vector<std::int16_t> unit_of(r.lowered.f.operands.size(), -1);
-  const Walk w = walk(allocator, r.lowered_cfg, r.frequency, {}, unit_of);
+  const Walk w = walk(allocator, r.lowered_cfg, r.frequency, {}, ir::kMaxUnits, unit_of);
   EXPECT_TRUE(w.fits);
   return write_moves(r.lowered, r.lowered_cfg, r.frequency, {&w, 1}, std::vector<int>(r.lowered.f.vregs.size(), -1), unit_of);
 }
