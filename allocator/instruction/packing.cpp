@@ -31,14 +31,19 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
   }
   for (const ir::VReg& v : program.vregs)
     if (v.is_architectural() && v.fixed.is_valid()) b.allocatable[ir::index(v.fixed.file)] -= units_of(v.fixed);
-  const auto count_from_zero = [&] {
-    for (std::size_t f = 0; f < b.from_zero.size(); ++f)
-      while (b.from_zero[f] < ir::kMaxUnits && b.allocatable[f].has(b.from_zero[f])) ++b.from_zero[f];
-    int& everywhere = b.from_zero[ir::index(RegFile::R)];
-    everywhere = std::min(everywhere, points.least());
+  const auto count_neighbours = [&] {
+    for (const RegFile file : ir::kAllFiles) {
+      int in_a_row = 0, last = -1;
+      const UnitSet open = b.allocatable[ir::index(file)] & UnitSet::range(0, file == RegFile::R ? points.least() : ir::kMaxUnits);
+      open.for_each([&](int u) {
+        in_a_row = u == last + 1 ? in_a_row + 1 : 1;
+        last = u;
+        b.most_in_a_row[ir::index(file)] = std::max(b.most_in_a_row[ir::index(file)], in_a_row);
+      });
+    }
   };
   if (program.kind != ir::FunctionKind::Device) {
-    count_from_zero();
+    count_neighbours();
     return b;
   }
   // A register that the program itself clobbers, or that is architectural, cannot keep a caller's value.
@@ -56,7 +61,7 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
     const int first_lost = reentered || is_saved_through_r ? 0 : r.file == RegFile::R ? points.least() : ir::kMaxUnits;
     b.allocatable[ir::index(r.file)] -= kept & UnitSet::range(first_lost, ir::kMaxUnits);
   }
-  count_from_zero();
+  count_neighbours();
   return b;
 }
 

@@ -33,8 +33,8 @@ struct Budget {
   ir::PerFile<UnitSet> allocatable;
   // That a device function must keep, allocatable or not; empty for kernels, and where nothing returns.
   ir::PerFile<UnitSet> callee_saved;
-  ir::PerFile<int> from_zero = {};  // units [0, from_zero) are all allocatable everywhere
-  ir::PerFile<int> limit = {};      // as asked for
+  ir::PerFile<int> most_in_a_row = {};  // neighbouring units that are all allocatable everywhere
+  ir::PerFile<int> limit = {};          // as asked for
   // Where the limit of R varies by point: its limit at each instruction of the program at which it is not the highest.
   std::unordered_map<ir::InstId, int> limit_at = {};
   bool memory_through_r = false;  // ir::Abi

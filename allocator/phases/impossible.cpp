@@ -20,7 +20,7 @@ bool surely_fits(const ir::Function& f, const ir::Inst& inst, const Budget& budg
     const ir::VReg& v = f.vreg(op.vreg());
     int& sum = needed[ir::index(v.file())];
     sum += v.units() + v.alignment() - 1;
-    if (sum > budget.from_zero[ir::index(v.file())]) return false;
+    if (sum > budget.most_in_a_row[ir::index(v.file())]) return false;
   }
   return true;
 }
@@ -37,7 +37,7 @@ bool surely_fits(const ir::Inst& inst, const Items& items, const Budget& budget)
   }
   for (const ir::RegFile file : ir::kAllFiles) {
     const std::size_t k = ir::index(file);
-    if (std::max(reads[k], writes[k]) > budget.from_zero[k]) return false;
+    if (std::max(reads[k], writes[k]) > budget.most_in_a_row[k]) return false;
   }
   return true;
 }

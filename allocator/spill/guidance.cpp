@@ -187,9 +187,7 @@ class SpillGuidance::Queue {
             moments += end - begin;
             return;
           }
-          std::int32_t count = 0;
-          for (const std::int32_t* o = begin; o != end; ++o) count += *o > 0 ? 1 : 0;
-          moments += count;
+          moments += count_above(0, begin, end);
         },
         [&](std::int32_t over) { moments -= over > 0 ? 1 : 0; });
     return moments * f_.vreg(v).units();
@@ -199,34 +197,45 @@ class SpillGuidance::Queue {
     is_any_spilled_ = true;
     const int units = sign * f_.vreg(v).units();
     for_each_relieved(
-        v,
-        [&](std::int32_t* begin, const std::int32_t* end, bool) {
-          for (std::int32_t* o = begin; o != end; ++o) change(*o, -units);
-        },
-        [&](std::int32_t& over) { change(over, units); });
+        v, [&](std::int32_t* begin, const std::int32_t* end, bool) { change(begin, end, -units); },
+        [&](std::int32_t& over) { change(&over, &over + 1, units); });
   }
 
   // Later victims may relieve all points of an earlier one, which then stays in its register. The costliest are tried first.
   void drop_redundant(std::vector<VRegId>& victims, std::int64_t& slot_bytes) {
-    if (victims.size() < 2) return;
+    if (victims.size() < 2 || num_over_ != 0) return;
     std::vector<VRegId> order = victims;
     std::stable_sort(order.begin(), order.end(),
                      [&](VRegId a, VRegId b) { return program_.spill_cost[a.index()] > program_.spill_cost[b.index()]; });
     for (const VRegId v : order) {
+      if (!is_redundant(v)) continue;
       spill(v, -1);
-      if (num_over_ == 0) {
-        slot_bytes -= slot_bytes_of(f_, v, program_.if_spilled);
-        std::erase(victims, v);
-      } else {
-        spill(v);
-      }
+      slot_bytes -= slot_bytes_of(f_, v, program_.if_spilled);
+      std::erase(victims, v);
     }
   }
+  // No point is over budget with this victim in its register.
+  bool is_redundant(VRegId v) {
+    const int units = f_.vreg(v).units();
+    std::int64_t num_over = 0;
+    for_each_relieved(
+        v, [&](const std::int32_t* begin, const std::int32_t* end, bool) { num_over += count_above(-units, begin, end); },
+        [&](std::int32_t over) { num_over -= over > -units ? 1 : 0; });
+    return num_over == 0;
+  }
 
-  void change(std::int32_t& over, int by) {
-    num_over_ -= over > 0 ? 1 : 0;
-    over += by;
-    num_over_ += over > 0 ? 1 : 0;
+  [[nodiscard]] static std::int32_t count_above(std::int32_t least, const std::int32_t* begin, const std::int32_t* end) {
+    std::int32_t count = 0;
+    for (const std::int32_t* o = begin; o != end; ++o) count += *o > least ? 1 : 0;
+    return count;
+  }
+  void change(std::int32_t* begin, const std::int32_t* end, std::int32_t by) {
+    std::int32_t num_more = 0;
+    for (std::int32_t* o = begin; o != end; ++o) {
+      num_more += (*o + by > 0 ? 1 : 0) - (*o > 0 ? 1 : 0);
+      *o += by;
+    }
+    num_over_ += num_more;
   }
 
   const Pressed& program_;

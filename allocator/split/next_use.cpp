@@ -30,7 +30,11 @@ bool begins_piece(const ir::Function& f, const Liveness& live, const Inst& inst,
 class NextUse::OneCandidate {
  public:
   OneCandidate(const NextUse& next, const ir::Cfg& cfg, const BlockWeights& weights)
-      : next_(next), cfg_(cfg), weights_(weights), at_(next.first_.size()) {}
+      : next_(next), cfg_(cfg), weights_(weights), at_(next.first_.size()), is_loop_head_(next.first_.size(), 0) {
+    for (const BlockId b : cfg.reverse_postorder())
+      for (const BlockId s : cfg.successors(b))
+        if (cfg.rpo_index(s) <= cfg.rpo_index(b)) is_loop_head_[s.index()] = 1;
+  }
 
   void find(std::uint32_t candidate) {
     candidate_ = candidate;
@@ -117,11 +121,7 @@ class NextUse::OneCandidate {
   // Refills at a block that reads the value run as often as the block. At any other block they run as often as the block or as the
   // refills behind it, whichever is less.
   void find_distances() {
-    // Without an edge back among its blocks, one pass in this order finds all.
-    bool goes_back = false;
-    for (const BlockId b : heads_)
-      for (const BlockId s : cfg_.successors(b))
-        goes_back = goes_back || (at_[b.index()].first == 0 && is_live(s) && cfg_.rpo_index(s) <= cfg_.rpo_index(b));
+    // Only the heads of loops are read before they are passed, so one pass in this order finds all unless one of them changes.
     for (bool changed = true; changed;) {
       changed = false;
       for (const BlockId b : heads_) {
@@ -130,7 +130,7 @@ class NextUse::OneCandidate {
         auto [distance, refills] = behind(b);
         distance = std::min(kNever, distance + static_cast<std::int32_t>(next_.last_[b.index()] - next_.first_[b.index()]) + 1);
         refills = std::min(refills, weights_.frequency[b.index()]);
-        changed = changed || (goes_back && (distance != here.distance || refills != here.refills));
+        changed = changed || (is_loop_head_[b.index()] != 0 && (distance != here.distance || refills != here.refills));
         here.distance = distance;
         here.refills = refills;
       }
@@ -153,9 +153,10 @@ class NextUse::OneCandidate {
   const ir::Cfg& cfg_;
   const BlockWeights& weights_;
   std::uint32_t candidate_ = 0;
-  std::vector<Here> at_;        // by block
-  std::vector<BlockId> heads_;  // blocks at whose head it is live
-  std::vector<BlockId> ends_;   // their predecessors
+  std::vector<Here> at_;            // by block
+  std::vector<char> is_loop_head_;  // by block: an edge goes back to it
+  std::vector<BlockId> heads_;      // blocks at whose head it is live
+  std::vector<BlockId> ends_;       // their predecessors
   std::vector<BlockId> writers_;
 };
 

@@ -422,8 +422,20 @@ class Walk {
   // A value that is in a register at only one end of an edge is split.
   void note_edges() {
     for (const BlockId b : cfg_.reverse_postorder())
-      for (const BlockId s : cfg_.successors(b))
-        out_.for_each_change(next_, b, s, [&](std::uint32_t c, bool) { out_.is_split[c] = 1; });
+      for (const BlockId s : cfg_.successors(b)) {
+        const std::vector<std::uint32_t>&end = out_.at_end[b.index()], &head = out_.at_head[s.index()];
+        auto before = end.begin(), after = head.begin();
+        const auto has = [](const std::vector<std::uint32_t>& list, auto& it, std::uint32_t c) {
+          while (it != list.end() && *it < c) ++it;
+          return it != list.end() && *it == c;
+        };
+        next_.for_each_on_edge(b, s, [&](std::uint32_t c) {
+          const bool is_before = has(end, before, c), is_after = has(head, after, c);
+          if (is_before == is_after) return;
+          out_.edge_changes.push_back({b, s, c, is_after});
+          out_.is_split[c] = 1;
+        });
+      }
   }
 
   const ir::Function& f_;

@@ -33,26 +33,20 @@ struct Residence {
     std::uint32_t candidate = 0;
     Kind kind = Kind::Load;
   };
+  // A candidate that lives on an edge and is in a register at only one end of it.
+  struct EdgeChange {
+    ir::BlockId from, to;
+    std::uint32_t candidate = 0;
+    bool is_load = false;  // in a register at `to`; else at `from`
+  };
   std::vector<Event> events;                                // in the order of the walk: block after block in reverse postorder
+  std::vector<EdgeChange> edge_changes;                     // in the same order, by the end `from`
   std::vector<std::vector<std::uint32_t>> at_head, at_end;  // by block: candidates in registers, ascending
   std::vector<char> in_memory;                              // by operand of a parallel copy: 1 = it names the value in memory
   std::vector<char> is_split;                               // by candidate: 1 = it leaves its register while it lives
 
   [[nodiscard]] bool is_at_head(ir::BlockId b, std::uint32_t c) const { return std::ranges::binary_search(at_head[b.index()], c); }
   [[nodiscard]] bool is_at_end(ir::BlockId b, std::uint32_t c) const { return std::ranges::binary_search(at_end[b.index()], c); }
-  // Visits the candidates that live on an edge and are in a register at only one end of it: the candidate, and 1 = at the block behind.
-  template <class Visit>
-  void for_each_change(const NextUse& next, ir::BlockId from, ir::BlockId to, Visit visit) const {
-    auto before = at_end[from.index()].begin(), after = at_head[to.index()].begin();
-    const auto has = [](const std::vector<std::uint32_t>& list, auto& it, std::uint32_t c) {
-      while (it != list.end() && *it < c) ++it;
-      return it != list.end() && *it == c;
-    };
-    next.for_each_on_edge(from, to, [&](std::uint32_t c) {
-      const bool is_before = has(at_end[from.index()], before, c), is_after = has(at_head[to.index()], after, c);
-      if (is_before != is_after) visit(c, is_after);
-    });
-  }
 };
 
 struct Registers {

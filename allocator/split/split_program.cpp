@@ -25,10 +25,10 @@ using Event = Residence::Event;
 
 class Splitter {
  public:
-  Splitter(const Function& f, const ir::Cfg& cfg, const Liveness& live, const SplitCandidates& candidates, const NextUse& next,
+  Splitter(const Function& f, const ir::Cfg& cfg, const Liveness& live, const SplitCandidates& candidates,
            const Residence& residence, const MoveWeights& weights)
-      : f_(f), cfg_(cfg), live_(live), candidates_(candidates), next_(next), residence_(residence),
-        is_recomputed_(weights.is_recomputed), frequency_(weights.frequency) {
+      : f_(f), cfg_(cfg), live_(live), candidates_(candidates), residence_(residence), is_recomputed_(weights.is_recomputed),
+        frequency_(weights.frequency) {
     find_moves();
     choose_stores();
     count_moves();
@@ -62,9 +62,9 @@ class Splitter {
 
   // --- what moves
   void find_moves() {
-    for (const BlockId b : cfg_.reverse_postorder())
-      for (const BlockId s : cfg_.successors(b))
-        residence_.for_each_change(next_, b, s, [&](std::uint32_t c, bool is_load) { edges_.push_back({b, s, c, is_load}); });
+    edges_.reserve(residence_.edge_changes.size());
+    for (const Residence::EdgeChange& change : residence_.edge_changes)
+      edges_.push_back({change.from, change.to, change.candidate, change.is_load});
     // Events by block, with the defs between them.
     changes_.resize(f_.blocks.size());
     std::size_t e = 0;
@@ -425,7 +425,6 @@ class Splitter {
   const ir::Cfg& cfg_;
   const Liveness& live_;
   const SplitCandidates& candidates_;
-  const NextUse& next_;
   const Residence& residence_;
   std::span<const char> is_recomputed_;
   std::span<const std::int64_t> frequency_;
@@ -512,7 +511,7 @@ std::optional<SplitProgram> split_live_ranges(const Function& f, const ir::Cfg& 
     walks.push_back(find_residence(f, cfg, live, registers, candidates, next, weights, walks.empty() ? nullptr : &walks.back()));
     const std::vector<char>& is_split = walks.back().is_split;
     if (std::none_of(is_split.begin(), is_split.end(), [](char s) { return s != 0; })) return std::nullopt;
-    Splitter splitter(f, cfg, live, candidates, next, walks.back(), weights);
+    Splitter splitter(f, cfg, live, candidates, walks.back(), weights);
     if (best && splitter.moves() >= best->moves()) break;
     best.emplace(std::move(splitter));
     if (keeps_all_around_loops(cfg, next, walks.back())) break;
