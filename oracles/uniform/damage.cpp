@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "oracles/uniform/copied_out.h"
+
 namespace regduel::oracles::uniform {
 
 using symbolic::FixedPoint;
@@ -89,15 +91,18 @@ Value wanted_in(Plan& plan, const State& state, const NameByte& n) {
 
 class Finder final : public symbolic::Observer {
  public:
-  Finder(Plan& plan, SharedValues& shared) : plan_(plan), values_(plan.values), shared_(shared), write_(plan), found(plan) {}
+  Finder(Plan& plan, SharedValues& shared)
+      : plan_(plan), values_(plan.values), shared_(shared), copied_(plan, shared.meeting_points()), write_(plan), found(plan) {}
 
   void at_head(std::uint32_t block, State& state) override {
     shared_.move_to(block);
+    copied_.move_to(block);
     for (const std::uint32_t l : plan_.live_locations[block])
       if (is_uniform_location(plan_, l)) look_at(l, kAllBytes, state, nullptr, found.at_heads[block]);
   }
   void before_step(std::uint32_t step, State& state) override { write_.before(step, state); }
   void after_step(std::uint32_t step, State& state) override {
+    copied_.step(step);
     if (write_.is_first_half(step)) return;
     names_by_ = &plan_.steps[step];
     each_written(plan_, write_.step(), [&](std::uint32_t l, unsigned bytes) {
@@ -131,7 +136,8 @@ class Finder final : public symbolic::Observer {
       if (names == Names::None) names = find_names(held, state, nullptr, d);
       if (names == Names::Whole) return;
       // Those in which the name is undefined write as well. The program is not asked what it writes to its own vregs there.
-      if (names == Names::Some && !is_its_own && write != nullptr && !write->has_guard()) keep_if_rest_is_shared(held, state, d);
+      if (names == Names::Some && !is_its_own && write != nullptr && !write->has_guard() && !copied_.is_same(l, i))
+        keep_if_rest_is_unknown(held, state, d);
       if (d.kind == Damage::Kind::Bits && values_.has_packs(held)) d.bits = bits_to_destroy(held);
     }
     if (d.bits == 0) return;
@@ -172,19 +178,19 @@ class Finder final : public symbolic::Observer {
     d.num_names = static_cast<std::uint32_t>(found.names.size() - first);
     return Names::Some;
   }
-  // True if threads in which `want` is undefined write what is shared, or all threads of the warp are such.
-  [[nodiscard]] bool is_rest_shared(Value held, Value want, int depth) {
+  // True if threads in which `want` is undefined have nothing known to write, or all threads of the warp are such.
+  [[nodiscard]] bool is_rest_unknown(Value held, Value want, int depth) {
     if (values_.asks_for_nothing(want)) return true;
     const Values::Node n = values_[want];  // a copy: the values grow meanwhile
     if (n.kind != ValueKind::Gate || depth == 0 || !shared_.is_shared(n.a))
-      return shared_.is_shared(where_asked(values_, held, want, Values::kMaxDepth, false));
-    return is_rest_shared(values_.where(held, n.a, true), n.b, depth - 1) &&
-           is_rest_shared(values_.where(held, n.a, false), n.c, depth - 1);
+      return where_asked(values_, held, want, Values::kMaxDepth, false) == kBottom;
+    return is_rest_unknown(values_.where(held, n.a, true), n.b, depth - 1) &&
+           is_rest_unknown(values_.where(held, n.a, false), n.c, depth - 1);
   }
-  // Of the names that may be chosen, those outside of whose outcomes all write what is shared.
-  void keep_if_rest_is_shared(Value held, const State& state, Damage& d) {
+  // Of the names that may be chosen, those outside of whose outcomes nothing known is written.
+  void keep_if_rest_is_unknown(Value held, const State& state, Damage& d) {
     const auto first = found.names.begin() + d.first_name;
-    const auto is_spoilt = [&](const NameByte& n) { return !is_rest_shared(held, wanted_in(plan_, state, n), Values::kMaxDepth); };
+    const auto is_spoilt = [&](const NameByte& n) { return !is_rest_unknown(held, wanted_in(plan_, state, n), Values::kMaxDepth); };
     found.names.erase(std::remove_if(first, found.names.end(), is_spoilt), found.names.end());
     d.num_names = static_cast<std::uint32_t>(found.names.size()) - d.first_name;
     if (d.num_names == 0) d.kind = Damage::Kind::Bits;
@@ -198,6 +204,7 @@ class Finder final : public symbolic::Observer {
   Plan& plan_;
   Values& values_;
   SharedValues& shared_;
+  CopiedOut copied_;
   Write write_;
   const Step* names_by_ = nullptr;  // what defines names with the write: the step itself, or the second half of a copy
 

@@ -99,10 +99,9 @@ TEST(Damage, OfManyNamesTheOneThatIsReadIsChosenSoon) {
     #0 %10 = a              | P0 = a
     #1 @!%10 %0 = b         | @!P0 UR0 = b
 )" + copies + R"(
-    #2 @%10 %9 = c          | @P0 UR1 = c
+    #2 @%10 %9 = c          | @P0 UR0 = c
     #3 %11 = copy %9        | copy !deleted
     +40                     | R0 = copy UR0
-    +41                     | @P0 R0 = copy UR1
     +42                     | UR2 = copy R0
     +43                     | R1 = copy UR2
     #4 use %11 !write       | use R1 !write

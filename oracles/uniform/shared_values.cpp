@@ -9,6 +9,7 @@
 #include <span>
 
 #include "oracles/before.h"
+#include "oracles/uniform/copied_out.h"
 #include "oracles/uniform/divergence.h"
 
 namespace regduel::oracles::uniform {
@@ -18,11 +19,6 @@ using symbolic::State;
 using symbolic::Step;
 using symbolic::StepKind;
 using symbolic::StepOperand;
-
-bool is_uniform_location(const Plan& plan, std::uint32_t location) {
-  return plan.locations.is_in_file(location, ir::RegFile::UR) || plan.locations.is_in_file(location, ir::RegFile::UP) ||
-         plan.locations.is_in_file(location, ir::RegFile::UB);
-}
 
 // Marks what declared names hold: at heads, behind each instruction, and on edges.
 class SharedValues::Marker final : public symbolic::Observer {
@@ -42,7 +38,7 @@ class SharedValues::Marker final : public symbolic::Observer {
       for (std::uint32_t k = 0; k < op.name.cells(); ++k) {
         const std::uint32_t n = op.name.cell + k;
         if (shared_.is_declared_[n] == 0) continue;
-        if (op.leaf != kBottom) shared_.mark(op.leaf + k, bytes_written(op, k, n), kEverywhere);
+        if (op.leaf != kBottom) shared_.mark(op.leaf + k, plan_.bytes_of_name[n], kEverywhere);
         mark_name(n, state);
         if (s.guard != symbolic::kNoIndex) mark_sides(state.names[n], plan_.bytes_of_name[n]);
       }
@@ -63,10 +59,6 @@ class SharedValues::Marker final : public symbolic::Observer {
   void mark_name(std::uint32_t n, const State& state) {
     if (shared_.is_declared_[n] != 0) shared_.mark(state.names[n], plan_.bytes_of_name[n], block_);
   }
-  // What is above a narrow def in a register of all threads, they find alike as well.
-  [[nodiscard]] std::uint8_t bytes_written(const StepOperand& op, std::uint32_t k, std::uint32_t name) const {
-    return op.loc.step == 4 && is_uniform_location(plan_, op.loc.cell + k) ? 0xF : plan_.bytes_of_name[name];
-  }
   // What threads find alike, they find alike under each outcome of a guard.
   void mark_sides(Value v, std::uint8_t counted) {
     Values& values = plan_.values;
@@ -86,7 +78,7 @@ class SharedValues::Marker final : public symbolic::Observer {
 class SharedValues::Edges final : public symbolic::Observer {
  public:
   struct Incoming {
-    std::uint32_t block = 0, at = 0;  // position among the live names of the block, and behind those the live locations
+    std::uint32_t block = 0, at = 0;  // position among the live names of the block
     std::uint32_t from = 0;
     Value value = kTop;
   };
@@ -114,11 +106,6 @@ class SharedValues::Edges final : public symbolic::Observer {
     const std::uint32_t to = plan_.edges[edge].to;
     const auto names = plan_.live_names[to];
     for (std::uint32_t k = 0; k < names.size(); ++k) incoming.push_back({to, k, plan_.edges[edge].from, state.names[names[k]]});
-    const auto locations = plan_.live_locations[to];
-    for (std::uint32_t k = 0; k < locations.size(); ++k)
-      if (is_uniform_location(plan_, locations[k]))
-        incoming.push_back(
-            {to, static_cast<std::uint32_t>(names.size()) + k, plan_.edges[edge].from, state.locations[locations[k]]});
   }
   // By block: two ways from a branch that varies meet there.
   [[nodiscard]] std::vector<char> meeting_points() const {
@@ -142,7 +129,8 @@ class SharedValues::Edges final : public symbolic::Observer {
 };
 
 SharedValues::SharedValues(const Case& c, Plan& plan, symbolic::FixedPoint& analysis, const std::vector<char>& declared)
-    : case_(c), plan_(plan), analysis_(analysis), values_(plan.values), is_declared_(plan.num_names(), 0), marks_(plan) {
+    : case_(c), plan_(plan), analysis_(analysis), values_(plan.values), is_declared_(plan.num_names(), 0),
+      meets_(plan.blocks.size(), 1), marks_(plan) {
   for (std::size_t v = 0; v < declared.size(); ++v) {
     if (declared[v] == 0 || c.before.vregs[v].alias.is_valid()) continue;
     const Place p = plan.names.of_operand(ir::Operand::of_vreg(ir::Role::Use, ir::VRegId(v)));
@@ -281,19 +269,8 @@ std::vector<Value> SharedValues::tokens_in(Value v) const {
   return tokens;
 }
 
-// True if the value is that of a declared name at the head of the block, as far as this is defined.
-bool SharedValues::satisfies_declared(Value held, std::uint32_t block) {
-  const auto names = plan_.live_names[block];
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    const Value name = analysis_.entry(block).names[k];
-    if (is_declared_[names[k]] != 0 && name != kTop && values_.token_of(name) == kBottom && values_.satisfies(held, name))
-      return true;
-  }
-  return false;
-}
-
 std::vector<SharedValues::Head> SharedValues::heads_of(const Edges& edges) {
-  const std::vector<char> meets = edges.meeting_points();
+  meets_ = edges.meeting_points();
   std::vector<Head> heads;
   const auto& in = edges.incoming;
   for (std::size_t k = 0; k < in.size();) {
@@ -304,19 +281,11 @@ std::vector<SharedValues::Head> SharedValues::heads_of(const Edges& edges) {
     head.end = k;
     // There is one more way into the function.
     if (block == plan_.order.front()) continue;
-    const auto names = plan_.live_names[block];
-    if (at >= names.size()) {
-      const std::uint32_t location = plan_.live_locations[block][at - names.size()];
-      const auto held = std::ranges::find(analysis_.entry(block).locations, location, &symbolic::Entry::Held::location);
-      if (held == analysis_.entry(block).locations.end() || !satisfies_declared(held->value, block)) continue;
-      head.value = held->value;
-      head.counted = plan_.is_byte_location[location] != 0 ? symbolic::kOneByte : std::uint8_t{0xF};
-    } else {
-      head.value = analysis_.entry(block).names[at];
-      head.meets = meets[block] != 0;
-      head.counted = plan_.bytes_of_name[names[at]];
-      if (is_declared_[names[at]] != 0) continue;
-    }
+    const std::uint32_t name = plan_.live_names[block][at];
+    head.value = analysis_.entry(block).names[at];
+    head.meets = meets_[block] != 0;
+    head.counted = plan_.bytes_of_name[name];
+    if (is_declared_[name] != 0) continue;
     for (const Value b : bytes_of(head.value, head.counted))
       if (has_number_of_block(b, block)) head.pieces.push_back(b);
     if (!head.pieces.empty()) heads.push_back(std::move(head));

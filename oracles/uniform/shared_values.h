@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,9 +12,6 @@
 #include "oracles/uniform/marks.h"
 
 namespace regduel::oracles::uniform {
-
-// True of the words of the uniform files and of their predicates.
-[[nodiscard]] bool is_uniform_location(const symbolic::Plan& plan, std::uint32_t location);
 
 class SharedValues {
  public:
@@ -29,6 +27,8 @@ class SharedValues {
   bool add_marks_before_branches();
   // Adds those that other names hold at heads of blocks: the last equation, which is rarely asked for. Walks over all blocks.
   void add_heads();
+  // By block: two ways from a branch that varies meet there. All blocks before add_heads().
+  [[nodiscard]] std::span<const char> meeting_points() const { return meets_; }
 
  private:
   class Marker;
@@ -47,8 +47,7 @@ class SharedValues {
   // The value, and what it is made of.
   [[nodiscard]] std::vector<Value> parts_of(Value v) const;
   static constexpr std::size_t kMostParts = 64;  // of a value, that are looked at
-  [[nodiscard]] bool satisfies_declared(Value held, std::uint32_t block);
-  // A name or a uniform register at the head of a block, for which the block gave numbers.
+  // A name at the head of a block, for which the block gave numbers.
   struct Head {
     Value value = kTop;        // there
     std::uint8_t counted = 0;  // bytes of the name (Plan::bytes_of_name)
@@ -67,6 +66,7 @@ class SharedValues {
   Values& values_;
   std::vector<char> is_declared_;        // by name
   std::vector<std::uint32_t> block_of_;  // by instruction of the program before: where the program after has it
+  std::vector<char> meets_;              // by block
   Marks marks_;                          // of what declared names hold
   std::vector<std::uint32_t> assumed_;   // by value: how many names hold it at heads of blocks and may be shared
   struct Answer {

@@ -33,26 +33,6 @@ TEST(SharedValues, AGuardedDefOfAUniformVregIsShared) {
   }
 }
 
-// Threads that do not define %4 keep what was there, and above the byte of a narrow def in a register of all that is the same in all.
-TEST(SharedValues, WhatStandsAboveANarrowDefIsSharedInARegisterOfAll) {
-  const auto pair = [](const std::string& defs, const std::string& moves) {
-    const std::string vregs = "\n  vreg %0 UR b8\n  vreg %1 R b8\n  vreg %2 UR b32\n  vreg %3 P pred\n  block b0\n";
-    return testing::Pair{testing::side_by_side(vregs + defs + R"(
-    #1 %3 = p           | P0 = p
-    +10                 | @P0 UR7 = copy UR6
-    #2 @%3 %2 = b       | @P0 UR0 = b
-)" + moves + R"(
-    #3 use %2 !write    | use UR0 !write
-    #4 exit
-)")};
-  };
-  testing::expect_pass(uniform_judge(),
-                       pair("    #0 %0 = a | UR0 = a", "    +11 | spill UR0, slot 0\n    +12 | UR0 = refill slot 0"));
-  const std::string guarded = "    +11 | @P0 R3 = copy UR0\n    +12 | UR0 = copy R3";
-  testing::expect_pass(uniform_judge(), pair("    #0 %0 = a | UR0 = a\n    +13 | R3 = copy UR0", guarded));
-  testing::expect_category(uniform_judge(), pair("    #0 %1 = a | R3 = a", guarded), testing::kShared);
-}
-
 TEST(SharedValues, WhatAPhiMovesToAUniformVregIsShared) {
   const std::string body = R"(
     #0 %0 = a            | R0 = a

@@ -15,6 +15,7 @@
 #include "oracles/symbolic/fixed_point.h"
 #include "oracles/symbolic/plan.h"
 #include "oracles/symbolic/settled.h"
+#include "oracles/uniform/copied_out.h"
 #include "oracles/uniform/damage.h"
 #include "oracles/uniform/escapes.h"
 #include "oracles/uniform/shared_values.h"

@@ -10,12 +10,10 @@
 //   shared(x)     of a value x, a byte or a bit of a pack (numbers of values.h):
 //                   some n with declared(n) holds x at some point through which each path here goes, or goes on (what the program puts
 //                     there is taken to be the same in all threads; marks.h), x is the result of a `const`, undefined, or what a
-//                     uniform register held at entry, or what an instruction that defines n leaves above n in a uniform register
+//                     uniform register held at entry
 //                   x = Gate(t, y, z), where y is all that some n with declared(n) holds if t is true, at such a point, and z is
 //                     undefined; or the other way round
 //                   x = Gate(t, y, z) and shared(t), shared(y), shared(z); or one of y, z is undefined and the other is shared
-//                   x is what some uniform register holds at the head of a block, where it satisfies some n with declared(n), and on
-//                     each edge into the block it holds what is shared, or nothing known
 //                   x is what some name n holds at the head of a block, so that on each edge into it shared(n) or n is undefined
 //                     there; and all these are one value, or no branch by a condition that is not shared has two ways to the block
 //                     that do not meet before

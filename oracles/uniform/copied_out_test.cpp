@@ -1,0 +1,77 @@
+// What goes out of a uniform register and comes back, where threads that leave a vreg undefined have something else in its register.
+
+#include "oracles/uniform/copied_out.h"
+
+#include "oracles/uniform/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using testing::edit;
+using testing::expect_right;
+using testing::expect_wrong;
+
+// UR0 holds what varies until the threads with P0 define %4 there. From then on it is the same in all, whatever it is.
+const std::string kOutAndBack = R"(
+    #0 %7, %0 = a           | P0, R0 = a
+    +10                     | UR0 = copy R0
+    #1 @%7 %4 = b           | @P0 UR0 = b
+    +11                     | R5 = copy UR0
+    +12                     | UR1 = copy R5
+    #2 %1 = copy %4         | R1 = copy UR1
+    #3 use %1, %0 !write    | use R1, R0 !write
+    #4 exit
+)";
+std::string moved(const std::string& out, const std::string& back) {
+  return edit(edit(kOutAndBack, "R5 = copy UR0", out), "UR1 = copy R5", back);
+}
+
+TEST(CopiedOut, WhatComesOutOfAUniformRegisterIsTheSameInAllThreads) {
+  expect_right(kOutAndBack);
+  expect_right(moved("spill UR0, slot 0", "UR1 = refill slot 0"));
+  expect_right(moved("R5 = copy UR0\n    +13 | spill R5, slot 0\n    +14 | R6 = refill slot 0", "UR1 = copy R6"));
+  expect_right(moved("R5, R6 = copy UR0, R0", "UR1, UR2 = copy R5, R6"));
+}
+
+TEST(CopiedOut, WhatSomeThreadsWriteIsNot) {
+  expect_wrong(moved("R5 = copy R0\n    +13 | @P0 R5 = copy UR0", "UR1 = copy R5"));
+  expect_wrong(moved("R5 = copy UR0\n    +13 | @!P0 R5 = copy R0", "UR1 = copy R5"));
+  expect_wrong(moved("R5 = copy UR0\n    +13 | @!P0 R5.lo = copy R0.lo", "UR1 = copy R5"));
+  expect_wrong(moved("R5 = copy UR0\n    +13 | @!P0 R5 = copy R0\n    +14 | R6 = copy R5", "UR1 = copy R6"));
+}
+
+// An instruction of the program writes R5 in the other threads.
+TEST(CopiedOut, AnInstructionMakesWhatMayVary) {
+  const std::string body = moved("R5 = copy UR0", "UR1 = copy R5");
+  expect_wrong(edit(edit(body, "    +12 ", "    #5 @!%7 %2 = c          | @!P0 R5 = c\n    +12 "),
+                    "use %1, %0 !write    | use R1, R0", "use %1, %0, %2 !write | use R1, R0, R5"));
+}
+
+// The way back is behind a loop, in which R5 stays as it is or is written anew, and behind a branch by what varies.
+TEST(CopiedOut, WhereWaysMeetItIsOneWrite) {
+  const auto body = [](const std::string& in_loop) {
+    return R"(
+    #0 %7, %0 = a           | P0, R0 = a
+    +10                     | UR0 = copy R0
+    #1 @%7 %4 = b           | @P0 UR0 = b
+    +11                     | R5 = copy UR0
+    #5 bra -> b1
+  block b1
+)" + in_loop +
+           R"(
+    #6 %10 = p              | P1 = p
+    #7 cbra %10 -> b1, b2   | cbra P1 -> b1, b2
+  block b2
+    +12                     | UR1 = copy R5
+    #2 %1 = copy %4         | R1 = copy UR1
+    #3 use %1, %0 !write    | use R1, R0 !write
+    #4 exit
+)";
+  };
+  expect_right(body("    +13 | R6 = copy R5"));
+  expect_right(body("    +13 | R5 = copy UR0"));
+  expect_wrong(body("    +13 | @!P0 R5 = copy R0"));
+}
+
+}  // namespace
+}  // namespace regduel::oracles
