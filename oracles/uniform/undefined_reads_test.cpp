@@ -65,6 +65,19 @@ TEST(UndefinedReads, WhatALoopNeedsComesToWhatIsNeededAnyway) {
   EXPECT_FALSE(may_be_undefined(testing::edit(body, "#4 %1.hi = copy %0.hi", "#4 nop")));
 }
 
+// Nothing is needed where the function begins. %4 may vary, so it counts as undefined.
+TEST(UndefinedReads, AMoveFromWhatMayVaryCountsAsUndefined) {
+  const std::string body = R"(
+  block b0
+    #0 %1, %4 = b
+    #1 %1 = copy %4
+    #9 use %1
+    #10 exit
+)";
+  EXPECT_TRUE(may_be_undefined(body));
+  EXPECT_FALSE(may_be_undefined(testing::edit(body, "copy %4", "c %4")));
+}
+
 // %3 is undefined at #1, and no longer at #3.
 TEST(UndefinedReads, EachMoveIsMadeWhereItStands) {
   const std::string body = R"(
