@@ -47,6 +47,7 @@ class UndefinedReads {
   }
 
  private:
+  // What is taken for needed and is not costs time in the walk forward, and changes no result.
   void step_back(std::uint32_t k, Bits& needed) {
     const Inst& i = f_.insts[k];
     const auto ops = f_.operands_of(i);
