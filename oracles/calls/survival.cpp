@@ -178,16 +178,12 @@ Survival::Answer Survival::under(std::span<const Effect> effects) {
   auto failures = failures_of(affected.plan());
   if (!failures) return {{}, not_settled, {}};
   if (failures->empty()) return {};
-  if (!known_) {
-    Plan plain = *plan_;
-    const auto known = failures_of(plain);
-    if (!known) return {{}, not_settled, {}};
-    known_.emplace();
-    for (const auto& [place, failure] : *known) known_->insert(place);
-  }
+  Plan plain = *plan_;
+  const auto known = failures_of(plain);
+  if (!known) return {{}, not_settled, {}};
   Answer answer;
   for (const auto& [place, failure] : *failures) {
-    if (known_->contains(place)) continue;
+    if (known->contains(place)) continue;
     const ir::InstId reader = case_.after.insts[failure.inst].id;
     if (!failure.is_unsure) return {reader, {}, {}};
     if (answer.doubt.empty()) answer.doubt = "at #" + std::to_string(reader.value) + " too many guards lie on top of one another";

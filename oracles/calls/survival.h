@@ -47,8 +47,7 @@ class Survival {
   [[nodiscard]] ir::InstId lost_address(std::span<const Effect> effects) const;
 
   const Case& case_;
-  std::optional<symbolic::Plan> plan_;         // without effects, made by the first question
-  std::optional<symbolic::Violations> known_;  // the operands that fail without them
+  std::optional<symbolic::Plan> plan_;  // without effects, made by the first question
 };
 
 }  // namespace regduel::oracles::calls

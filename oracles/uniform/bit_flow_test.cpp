@@ -39,6 +39,37 @@ TEST(BitFlow, AGuardedMoveRemovesNothing) {
   EXPECT_EQ(state.of(0), 0u);
 }
 
+TEST(BitFlow, AClearedStateListsNothing) {
+  Bits state(2);
+  state.add(0, 1);
+  state.clear();
+  EXPECT_THAT(state.listed(), testing::IsEmpty());
+  state.add(0, 1);
+  EXPECT_THAT(state.listed(), testing::ElementsAre(0));
+}
+
+// The cost: without a loop, each block once in either direction.
+TEST(BitFlow, EachBlockOfAChainIsVisitedOnce) {
+  const ir::Function f = testing::parse_function(R"(
+func @t kernel target sm_90 threads 32
+  block b0
+    #0 bra -> b1
+  block b1
+    #1 bra -> b2
+  block b2
+    #2 exit
+)");
+  const ir::Cfg cfg(f);
+  for (const Direction direction : {Direction::Forward, Direction::Backward}) {
+    int visits = 0;
+    BitFlow(cfg, 1, direction).settle({}, [&](ir::BlockId b, Bits& state) {
+      state.add(0, 1u << b.index());
+      ++visits;
+    });
+    EXPECT_EQ(visits, 3);
+  }
+}
+
 TEST(BitFlow, UnionWherePathsMeetBothWays) {
   const ir::Function f = testing::parse_function(R"(
 func @t kernel target sm_90 threads 32

@@ -73,7 +73,6 @@ class State {
   void assign(const Contents& contents) {
     for (const std::uint32_t cell : listed_) contents_[cell] = {}, is_listed_[cell] = 0;
     listed_.clear();
-    std::ranges::fill(has_bits_, 0);
     for (const auto& [cell, content] : contents) set(cell, content);
   }
   [[nodiscard]] std::span<const std::uint32_t> listed() const { return listed_; }
@@ -99,15 +98,7 @@ class Analysis {
            const std::vector<char>& is_undefined)
       : before_(c.before), after_(c.after), ids_(c.prepared.ids()), cells_(cells),
         names_(c.prepared.part<symbolic::NamesBefore>().cells), cfg_(cfg), declared_(declared), is_undefined_(is_undefined),
-        state_(cells), heads_(cfg.num_blocks()), is_reached_(cfg.num_blocks(), 0), found_(after_.operands.size(), 0),
-        touches_declared_(before_.insts.size(), 0) {
-    for (std::size_t k = 0; k < before_.insts.size(); ++k) {
-      const Inst& i = before_.insts[k];
-      touches_declared_[k] =
-          i.op == Op::Const || std::ranges::any_of(before_.operands_of(i), [&](const Operand& op) { return is_declared(op); }) ? 1
-                                                                                                                               : 0;
-    }
-  }
+        state_(cells), heads_(cfg.num_blocks()), is_reached_(cfg.num_blocks(), 0), found_(after_.operands.size(), 0) {}
 
   [[nodiscard]] std::vector<char> run() {
     std::vector<char> is_due(cfg_.num_blocks(), 1);
@@ -173,13 +164,12 @@ class Analysis {
   void step(const Inst& i) {
     const auto ops = after_.operands_of(i);
     const std::uint32_t at = i.is_inserted() ? IdIndex::kNone : ids_.find(i.id);
-    auto want = at == IdIndex::kNone ? std::span<const Operand>() : before_.operands_of(before_.insts[at]);
+    const auto want = at == IdIndex::kNone ? std::span<const Operand>() : before_.operands_of(before_.insts[at]);
     const bool is_guarded = ir::is_guarded(ops);
     for (const Operand& op : ops)
       if (op.is_preg() && op.reads() && ir::is_uniform(op.preg().file))
         found_[static_cast<std::size_t>(&op - after_.operands.data())] = has_content(cells_.of_operand(op)) ? 1 : 0;
     if (i.is_phi()) return;  // done on the edges
-    if (at != IdIndex::kNone && touches_declared_[at] == 0) want = {};
     list_renamed(at, want, is_guarded);
     if (i.is_deleted()) return rename();
     if (ir::packs_bits(i.op)) return move_bits_of(i, is_guarded);
@@ -318,7 +308,6 @@ class Analysis {
   std::vector<Contents> heads_;   // by block
   std::vector<char> is_reached_;  // by block
   std::vector<char> found_;
-  std::vector<char> touches_declared_;  // by instruction of the program before; or it is a constant
   std::vector<std::pair<std::uint32_t, std::uint32_t>> renamed_;
   Contents moved_, defined_;  // of the step at hand: by copies, in the names before it; and by its defs
   BitMoves moves_;

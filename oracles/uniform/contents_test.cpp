@@ -57,6 +57,23 @@ TEST(Contents, ADefGivesItsVregAndMovesCarryIt) {
   EXPECT_FALSE(has_content(testing::edit(copied, "    +99", "    +12                  | UR1 = copy R7\n    +99")));
 }
 
+// Behind #2 UR0 holds %1, in a block that is not the first.
+TEST(Contents, TwoVregsThatChangePlacesDoSoOnce) {
+  const std::string body = R"(
+  block b0
+    #0 %0, %1 = a        | UR0, UR1 = a
+    #1 bra -> b1
+  block b1
+    #2 %0, %1 = copy %1, %0 | copy !deleted
+    #3 %1 = b            | UR2 = b
+    +99                  | R1 = copy UR0
+    #4 use %0, %1 !write | use UR1, UR2 !write
+    #5 exit
+)";
+  EXPECT_FALSE(has_content(body));
+  EXPECT_TRUE(has_content(testing::edit(body, "R1 = copy UR0", "R1 = copy UR1")));
+}
+
 TEST(Contents, AGuardedDefKeepsWhatIsThere) {
   const std::string body = R"(
   block b0

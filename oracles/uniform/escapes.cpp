@@ -43,10 +43,8 @@ class Escapes {
       for (std::uint32_t k = block.first_inst; k < end; ++k)
         if (!after_.insts[k].is_deleted()) step(k, from);
     });
-    std::ranges::sort(reads_);
-    reads_.erase(std::ranges::unique(reads_).begin(), reads_.end());
-    if (reads_.empty() || may_be_spoilt_) sources_.clear();
-    return {std::move(reads_), std::move(sources_)};
+    if (!any_ || may_be_spoilt_) return {any_, {}};
+    return {any_, std::move(sources_)};
   }
 
  private:
@@ -79,7 +77,7 @@ class Escapes {
     const auto ops = after_.operands_of(i);
     if (!has_moves(i.op) && !ir::is_slot_move(i.op) && !ir::packs_bits(i.op)) {
       const bool escapes = reads_what_counts(i, [&](const Operand& op) { return is_uniform(op) && !is_content(op); });
-      if (escapes) reads_.push_back(at);
+      any_ = any_ || escapes;
       return escapes;
     }
     for (std::size_t k = 0; k < ops.size(); ++k)
@@ -117,7 +115,7 @@ class Escapes {
     const Inst& i = after_.insts[at];
     const auto ops = after_.operands_of(i);
     const auto is_from = [&](const Operand& op) { return !is_uniform(op) && from.any_of(cells_.of_operand(op)); };
-    if (reads_what_counts(i, is_from) || (i.op == Op::Ret && hands_on(from))) reads_.push_back(at);
+    any_ = any_ || reads_what_counts(i, is_from) || (i.op == Op::Ret && hands_on(from));
     const bool is_guarded = ir::is_guarded(ops), is_source = std::ranges::binary_search(sources_, at);
     const bool is_copy = has_moves(i.op) || ir::is_slot_move(i.op);
     if (ir::packs_bits(i.op)) return move_pack(i, is_source, is_guarded, from);
@@ -196,9 +194,9 @@ class Escapes {
   std::vector<char> is_undefined_;  // by operand of the program before, of the copies that matter
   std::vector<char> is_content_;    // by operand of the program after
   std::vector<std::uint32_t> sources_;
-  std::vector<std::uint32_t> reads_;  // instructions, some of them several times
-  bool may_be_spoilt_ = false;        // some instruction spoils
-  BitMoves moves_;                    // of the step at hand
+  bool any_ = false;            // something escapes
+  bool may_be_spoilt_ = false;  // some instruction spoils
+  BitMoves moves_;              // of the step at hand
 };
 
 }  // namespace

@@ -22,8 +22,7 @@ namespace regduel::oracles::uniform {
 [[nodiscard]] std::vector<char> declared_vregs(const ir::Function& before);
 
 struct FoundEscapes {
-  [[nodiscard]] bool any() const { return !reads.empty(); }
-  std::vector<std::uint32_t> reads;  // the instructions of the program after (indices, ascending) by which something escapes
+  bool any = false;
   // The instructions of the program after (indices, ascending) by which from(L) comes about, or which read a uniform register so that it
   // escapes. Nothing escapes if all that these read from uniform registers is the same in all threads; none are given where a register
   // may be spoilt, since then that says nothing.

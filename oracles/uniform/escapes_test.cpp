@@ -20,7 +20,7 @@ bool escapes(const std::string& body, const std::string& kind = "kernel") {
   p.kind = kind;
   const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
   const Case c(before, after, *ir::find_target(before.target), testing::limits_of(before, 255));
-  return find_escapes(c, declared_vregs(before)).any();
+  return find_escapes(c, declared_vregs(before)).any;
 }
 
 TEST(Escapes, FromAUniformRegisterByMovesIntoAnOperandThatVaries) {

@@ -4,8 +4,6 @@
 
 #include <regex>
 
-#include "oracles/symbolic/settled.h"
-#include "oracles/uniform/escapes.h"
 #include "oracles/uniform/testing.h"
 
 namespace regduel::oracles {
@@ -327,33 +325,8 @@ TEST(SharedValues, WhatOneWayCopiesAndGoesByIsNotSharedBefore) {
 )");
 }
 
-// The class without the judge around it.
-struct Asked {
-  explicit Asked(const std::string& body)
-      : pair(testing::uniform_pair(body)), before(testing::parse_function(pair.before_text())),
-        after(testing::parse_function(pair.after_text())), target(*ir::find_target(before.target)),
-        c(before, after, target, testing::limits_of(before, 255)), settled(**symbolic::settled(c)),
-        shared(c, settled.plan, settled.quick, uniform::declared_vregs(before)) {}
-
-  // The low byte of the vreg at the head of the block.
-  bool is_shared_at(std::uint32_t block, std::uint32_t vreg) {
-    const std::uint32_t name = settled.plan.names.of_operand(ir::Operand::of_vreg(ir::Role::Use, ir::VRegId(vreg))).cell;
-    const auto live = settled.plan.live_names[block];
-    const auto at = static_cast<std::size_t>(std::ranges::find(live, name) - live.begin());
-    shared.move_to(block);
-    return shared.is_shared(settled.plan.values.byte(settled.quick.entry(block).names[at], 0));
-  }
-
-  testing::Pair pair;
-  ir::Function before, after;
-  ir::Target target;
-  Case c;
-  symbolic::Settled& settled;
-  uniform::SharedValues shared;
-};
-
 TEST(SharedValues, WhatEachWayCopiesIsSharedBeforeABranchThatMayVary) {
-  Asked asked(R"(
+  testing::SharedValuesOf asked(R"(
     #0 %0, %1, %7 = a    | R0, R1, P0 = a
     #1 bra -> b1
   block b1
@@ -374,7 +347,7 @@ TEST(SharedValues, WhatEachWayCopiesIsSharedBeforeABranchThatMayVary) {
 
 // By a def, and at the head of a loop. So what branches go by need not be looked at.
 TEST(SharedValues, WhatIsCopiedInTheBlockThatMakesItIsSharedEverywhere) {
-  Asked asked(R"(
+  testing::SharedValuesOf asked(R"(
     #0 %0, %1, %7 = a    | R0, R1, P0 = a
     #1 %4 = copy %0      | UR0 = copy R0
     #2 bra -> b1

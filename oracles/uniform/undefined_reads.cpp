@@ -47,6 +47,7 @@ class UndefinedReads {
   }
 
  private:
+  // What is taken for needed and is not costs time in the walk forward, and changes no result.
   void step_back(std::uint32_t k, Bits& needed) {
     const Inst& i = f_.insts[k];
     const auto ops = f_.operands_of(i);
@@ -55,18 +56,15 @@ class UndefinedReads {
       return op.is_vreg() && op.role == ir::Role::Def && needed.any_of(cells_.of_operand(op));
     };
     if (has_moves(i.op)) {
+      // What a def gets is needed where the use is.
       if (std::ranges::any_of(ops, is_needed)) list(i, ops);
-      // What a def gets is needed where the use is. The defs go first, as the moves of an instruction are parallel. Those of a phi
-      // stay, as the other phis of its block may read them.
-      std::erase_if(moves_.list, [&](const BitMove& m) { return !needed.any_of(m.to); });
-      for (const BitMove& m : moves_.list)
-        if (!is_guarded && !i.is_phi()) needed.remove(m.to);
       for (const BitMove& m : moves_.list) {
         if (m.source == BitMove::Source::Cells) needed.add(m.from);
         else is_undefined_at_moves_ = true;
       }
       moves_.list.clear();
     } else if (!is_guarded) {
+      // Speed alone: what is needed before its def makes the walk forward longer, by 1.3 at 20,000 instructions.
       for (const Operand& op : ops)
         if (op.is_vreg() && op.role == ir::Role::Def) needed.remove(cells_.of_operand(op));
     }
@@ -74,6 +72,8 @@ class UndefinedReads {
     for (const Operand& op : ops)
       if (op.is_vreg() && op.reads()) needed.add(cells_.of_operand(op));
   }
+  // Speed alone: without it the walk forward takes all that is undefined anywhere along, and does not end in a minute at 20,000
+  // instructions.
   static void keep_needed(const BitFlow::Cellwise& needed, Bits& undefined) {
     for (const std::uint32_t cell : undefined.listed()) {
       const auto at = std::ranges::lower_bound(needed, cell, {}, [](const auto& n) { return n.first; });

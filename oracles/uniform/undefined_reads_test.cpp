@@ -45,6 +45,54 @@ TEST(UndefinedReads, ADefOnEachPathDefines) {
   EXPECT_TRUE(may_be_undefined(testing::edit(body, "#4 %0", "#4 %1")));
 }
 
+// The high half of %0 is needed by way of the loop alone, when the low half is known to be needed.
+TEST(UndefinedReads, WhatALoopNeedsComesToWhatIsNeededAnyway) {
+  const std::string body = R"(
+  block b0
+    #0 %6 = a
+    #1 %1 = b
+    #2 bra -> b1
+  block b1
+    #3 cbra %6 -> b2, b3
+  block b2
+    #4 %1.hi = copy %0.hi
+    #5 bra -> b1
+  block b3
+    #9 use %1.hi, %0.lo
+    #10 exit
+)";
+  EXPECT_TRUE(may_be_undefined(body));
+  EXPECT_FALSE(may_be_undefined(testing::edit(body, "#4 %1.hi = copy %0.hi", "#4 nop")));
+}
+
+// Nothing is needed where the function begins. %4 may vary, so it counts as undefined.
+TEST(UndefinedReads, AMoveFromWhatMayVaryCountsAsUndefined) {
+  const std::string body = R"(
+  block b0
+    #0 %1, %4 = b
+    #1 %1 = copy %4
+    #9 use %1
+    #10 exit
+)";
+  EXPECT_TRUE(may_be_undefined(body));
+  EXPECT_FALSE(may_be_undefined(testing::edit(body, "copy %4", "c %4")));
+}
+
+// %3 is undefined at #1, and no longer at #3.
+TEST(UndefinedReads, EachMoveIsMadeWhereItStands) {
+  const std::string body = R"(
+  block b0
+    #0 %1, %6 = b
+    #1 %2 = copy %3
+    #2 %3 = b
+    #3 @%6 %1 = copy %3
+    #9 use %1, %2
+    #10 exit
+)";
+  EXPECT_FALSE(may_be_undefined(body));
+  EXPECT_TRUE(may_be_undefined(testing::edit(body, "use %1, %2", "use %2, %1")));
+}
+
 // It is undefined where #8 reads it, and no longer behind its def.
 TEST(UndefinedReads, ADefEndsIt) {
   const std::string body = R"(

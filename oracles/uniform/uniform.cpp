@@ -19,6 +19,7 @@
 #include "oracles/uniform/damage.h"
 #include "oracles/uniform/escapes.h"
 #include "oracles/uniform/shared_values.h"
+#include "oracles/uniform/sources.h"
 
 namespace regduel::oracles {
 namespace uniform {
@@ -44,57 +45,6 @@ class Failures final : public symbolic::ViolationListener {
  private:
   const Plan& plan_;
 };
-
-// Looks at what the sources of escapes read from uniform registers.
-class Sources final : public symbolic::Observer {
- public:
-  Sources(Plan& plan, SharedValues& shared, std::span<const std::uint32_t> sources)
-      : plan_(plan), shared_(shared), sources_(sources) {}
-
-  void at_head(std::uint32_t block, symbolic::State&) override { shared_.move_to(block); }
-  void before_step(std::uint32_t step, symbolic::State& state) override {
-    const Step& s = plan_.steps[step];
-    if (s.kind == symbolic::StepKind::Rename || !std::ranges::binary_search(sources_, s.inst)) return;
-    for (const symbolic::StepOperand& op : plan_.operands_of(s))
-      for (std::uint32_t k = 0; k < op.loc.cells(); ++k)
-        if (is_uniform_location(plan_, op.loc.cell + k) && !is_shared(op.loc.cell + k, symbolic::bytes_at(op.loc, k), state))
-          all_shared = false;
-    if (s.inst != last_) ++num_seen;
-    last_ = s.inst;
-  }
-  void after_step(std::uint32_t, symbolic::State&) override {}
-  void on_edge(std::uint32_t, symbolic::State&) override {}
-
-  bool all_shared = true;
-  std::size_t num_seen = 0;
-
- private:
-  [[nodiscard]] bool is_shared(std::uint32_t location, unsigned read, const symbolic::State& state) {
-    const Value held = state.locations[location];
-    if (plan_.is_byte_location[location] != 0) return shared_.is_shared(held);
-    const auto bytes = plan_.values.bytes(held);
-    for (unsigned k = 0; k < 4; ++k)
-      if ((read >> k & 1) != 0 && !shared_.is_shared(bytes[k])) return false;
-    return true;
-  }
-
-  Plan& plan_;
-  SharedValues& shared_;
-  std::span<const std::uint32_t> sources_;
-  std::uint32_t last_ = symbolic::kNoIndex;
-};
-// True if all of it is shared, so that no damage can matter.
-bool read_shared(Plan& plan, FixedPoint& sound, SharedValues& shared, std::span<const std::uint32_t> sources) {
-  Sources seen(plan, shared, sources);
-  for (const std::uint32_t b : plan.order) {
-    const symbolic::Range steps = plan.blocks[b];
-    if (steps.begin == steps.end) continue;
-    const auto next = std::ranges::lower_bound(sources, plan.steps[steps.begin].inst);
-    if (next != sources.end() && *next <= plan.steps[steps.end - 1].inst) sound.walk(b, nullptr, &seen);
-    if (!seen.all_shared) return false;
-  }
-  return seen.num_seen == sources.size();
-}
 
 // What an analysis rejects without the damage, looked for when it is first asked for.
 class RejectedAnyway {
@@ -171,7 +121,7 @@ JudgeResult judge_uniform(const Case& c, bool takes_ways_out) {
   FoundEscapes escapes;
   if (takes_ways_out) {
     escapes = find_escapes(c, declared);
-    if (!escapes.any()) return out.finish();
+    if (!escapes.any) return out.finish();
   }
   const std::vector<std::uint32_t>& sources = escapes.sources;
   const auto& states = symbolic::settled(c);
@@ -186,11 +136,7 @@ JudgeResult judge_uniform(const Case& c, bool takes_ways_out) {
   if (!outcome) return not_settled();
   const bool has_guards = symbolic::has_guards(plan);
   // What the quick analysis rejects without the damage may be right without it and wrong with it; symbolic reports what both reject.
-  if (has_guards && quick.state().has_violation()) {
-    for (const auto& [place, violation] : by_quick.places())
-      if (!takes_ways_out || std::ranges::binary_search(escapes.reads, plan.steps[std::get<0>(place)].inst))
-        outcome->failures.emplace(place, violation);
-  }
+  if (has_guards && quick.state().has_violation()) outcome->failures.insert(by_quick.places().begin(), by_quick.places().end());
   if (outcome->failures.empty()) return out.finish();
   if (has_guards) {
     const int most_tokens = symbolic::most_tokens_of(plan);

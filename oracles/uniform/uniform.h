@@ -23,9 +23,9 @@
 //                   the step has a guard, and what it writes is shared: under the other outcome only, unless x satisfies a name that
 //                     the step defines
 //                   else x satisfies a name n with shared(n) that is undefined on some path or under some outcome of a guard: under
-//                     the outcomes under which n is undefined only; behind a step without a guard, if it defines n or what it writes
-//                     under these is shared. Of several such names any one may be chosen: where an operand fails with one, the others
-//                     are tried
+//                     the outcomes under which n is undefined only; behind a step without a guard, if it defines n, what it writes was
+//                     copied out of a uniform register (copied_out.h), or it writes nothing known under these. Of several such names
+//                     any one may be chosen: where an operand fails with one, the others are tried
 //
 // Control dependence is the part about heads of blocks: two ways from one branch that meet there first (the iterated dominance
 // frontier of the branch's targets; Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991).
@@ -42,8 +42,9 @@
 //     copies on one way of a branch that all threads take alike, where the allocation moved it before that branch; one that it gives
 //     to a phi on an edge that is neither the only one out of its block nor the only one into its target
 //   * without a guard on the write: what is inserted into a uniform register, and is read there as a uniform vreg alone (escapes.h)
-// One false alarm is known: what an inserted instruction put into a uniform register, though it differs by thread, and nothing reads: where
-// a guard keeps it there and the whole register goes out and comes back, it is still taken for what each thread has on its own.
+//   * what some threads have in a register or slot that nothing was written to in them: it counts as undefined
+// False alarms are possible where a uniform register goes out by bit through a pack and comes back, and what the other threads keep in it
+// varies; and in a loop that leaves alone what the program copies to a uniform vreg behind it (the head gives it a new number).
 //
 // Finding: uniform-register, at the operand of an original instruction (or the ret, or the remat) that reads what was not shared,
 // with the instruction that put it into the register. Tested by uniform_test.cpp and the tests of the other files of this folder.

@@ -143,6 +143,31 @@ TEST(Uniform, OfTwoNamesThatAskForPartsTheOneThatIsReadIsKept) {
   expect_right(testing::edit(last, "use %0", "use %1"));
 }
 
+// At the head of b3 UR3 satisfies both, and the one that is read may be any of them.
+TEST(Uniform, OfTwoNamesAtAHeadTheOneThatIsReadIsKept) {
+  const std::string body = R"(
+    #0 %4, %5, %7 = a       | UR0, UR1, P0 = a
+    #1 cbra %7 -> b1, b2    | cbra P0 -> b1, b2
+  block b1
+    #2 %0 = copy %4         | copy !deleted
+    +10                     | UR3 = copy UR0
+    +11                     | R5 = copy UR0
+    #3 bra -> b3
+  block b2
+    #4 %1 = copy %5         | copy !deleted
+    +12                     | UR3 = copy UR1
+    +13                     | R6 = copy UR1
+    #5 bra -> b3
+  block b3
+    +14                     | R2 = copy UR3
+    #6 use %0, %1 !write    | use R2, R6 !write
+    #7 exit
+)";
+  expect_right(body);
+  expect_right(testing::edit(body, "use R2, R6", "use R5, R2"));
+  expect_wrong(testing::edit(body, "use R2, R6", "use R2, R2"));
+}
+
 // A kept copy of the program defines its names, so that its own come first, though it moves before it renames.
 TEST(Uniform, AGuardedCopyOfWhatIsUndefinedKeepsWhatTheGuardLeaves) {
   const std::string body = R"(
@@ -563,6 +588,23 @@ TEST(Uniform, WhatTheSlowerAnalysisAloneFindsRightMayBeSpoilt) {
       body, "    #7 use", "    +14                  | UR0 = copy R0\n    +15                  | R0 = copy UR0\n    #7 use");
   expect_wrong(moved);
   expect_right(testing::edit(moved, "    #7 use", "    +16                  | R0 = refill slot 0\n    #7 use"));
+}
+
+// What went through UR3 lies below more guards than the analysis looks into.
+TEST(Uniform, TooManyGuardsLeaveItUndecided) {
+  std::string body = R"(
+    #0 %0 = a        | R0 = a
+    +10000           | UR3 = copy R0
+    +10001           | R5 = copy UR3
+)";
+  int id = 2;
+  for (; id < 2 * (Values::kMaxDepth + 20); id += 2)
+    body += fmt::format("    #{} %7 = p | P0 = p\n    #{} @%7 %0 = b | @P0 R0 = b\n    +{} | @P0 R5 = copy R0\n", id, id + 1,
+                        20'000 + id);
+  body += fmt::format("    #{} use %0 !write | use R5 !write\n    #{} exit\n", id, id + 1);
+  const JudgeResult r = testing::judge_pair(uniform_judge(), testing::uniform_pair(body));
+  EXPECT_EQ(r.verdict, Verdict::Inconclusive) << testing::describe(r);
+  EXPECT_EQ(r.reason, fmt::format("at #{} too many guards lie on top of one another", id));
 }
 
 TEST(Uniform, PairsThatCannotBeReadAreSkipped) {
