@@ -21,8 +21,8 @@ namespace {
 // Weighted copies of all profiles at 75% of MaxLive, against those with one walk: 0.78 with two, 0.76 with three.
 constexpr int kMostWalks = 2;
 constexpr int kMostHalvings = 6;
-// Units by which the room of a walk grows, and their factor from walk to walk. Registers and copies of 304 programs at 255 registers,
-// and instructions of a duel, against no bound: 0.983, 1.027 and 1.001 with 1 and 2; 0.986, 1.021 and 0.990 with 4 and 4.
+// Units by which the room of a walk grows, and the factor of that from walk to walk. Registers and copies of 304 programs at 255 registers, and
+// instructions of 19 duels, against those without bounds: 0.984, 1.030 and 1.000 with 1 and 2; 0.986, 1.026 and 0.989 with 4 and 4.
 constexpr int kMoreUnits = 4, kFactor = 4;
 
 // By block: the vregs that live there, each with its unit.
