@@ -199,7 +199,7 @@ vreg %6 P pred
     // The naive search knows one file.
     const auto is_predicate = [](const Item& i) { return i.file == ir::RegFile::P; };
     shape.items.erase(std::remove_if(shape.items.begin(), shape.items.end(), is_predicate), shape.items.end());
-    const int first = random.chance(50) ? 0 : random.between(1, 3), end = first + random.between(1, 8);
+    const int first = random.chance(50) ? 0 : random.between(1, 3), end = random.between(first + 1, 8);
     ir::PerFile<UnitSet> units = first_units(end);
     units[ir::index(ir::RegFile::R)] -= UnitSet::range(0, first);
     std::vector<ir::PReg> homes(shape.items.size());
