@@ -241,14 +241,25 @@ class FilePacker {
 
 }  // namespace
 
-bool is_roomy(const Shape& shape, const ir::PerFile<int>& run) {
-  ir::PerFile<int> needed = {};
+UnitRun longest_run(const UnitSet& allocatable) {
+  UnitRun longest, run;
+  allocatable.for_each([&](int u) {
+    run = {u == run.end ? run.first : u, u + 1};
+    if (run.end - run.first > longest.end - longest.first) longest = run;
+  });
+  return longest;
+}
+
+bool is_roomy(const Shape& shape, const ir::PerFile<UnitRun>& runs) {
+  ir::PerFile<int> needed = {}, strictest = {};
   for (const Item& item : shape.items) {
     if (item.fixed.is_valid() || (item.partial && shape.has_clobbers())) return false;
     const int step = 1 << item.align_log2;
-    int& sum = needed[ir::index(item.file)];
-    sum += (item.units + step - 1) / step * step;
-    if (sum > run[ir::index(item.file)]) return false;
+    const std::size_t f = ir::index(item.file);
+    needed[f] += (item.units + step - 1) / step * step;
+    strictest[f] = std::max(strictest[f], step);
+    const int first = (runs[f].first + strictest[f] - 1) / strictest[f] * strictest[f];
+    if (first + needed[f] > runs[f].end) return false;
   }
   return true;
 }

@@ -9,7 +9,7 @@
 // search without any cleverness for small files, and by properties/exact_packing_test.cpp at the limit for large ones.
 //
 // Most instructions need far less than there is. With round_up(item) = its units rounded up to a multiple of its alignment,
-//   sum of round_up(item) over the items of a file <= length of the run of allocatable units that begins at unit 0
+//   sum of round_up(item) over the items of a file <= length of a run of allocatable units that begins at a multiple of each alignment
 // implies that the items fit side by side, the strictest alignment first, whatever is read and whatever written: is_roomy(). So
 // is_roomy(x) implies !pack(x).failed, which packing_test.cpp checks.
 #pragma once
@@ -27,9 +27,14 @@ struct Homes {
   std::optional<ir::RegFile> failed;  // the first file whose items do not fit; of_item is then without meaning
 };
 
-// Whether the items fit for want of any constraint but size and alignment; false says nothing. `run` by file: how many units from
-// unit 0 on are allocatable. Cost O(items).
-[[nodiscard]] bool is_roomy(const Shape& shape, const ir::PerFile<int>& run);
+// Units [first, end), all allocatable.
+struct UnitRun {
+  int first = 0, end = 0;
+};
+[[nodiscard]] UnitRun longest_run(const ir::UnitSet& allocatable);
+
+// Whether the items fit for want of any constraint but size and alignment; false says nothing. Cost O(items).
+[[nodiscard]] bool is_roomy(const Shape& shape, const ir::PerFile<UnitRun>& runs);
 
 // Low units are preferred; units in `avoid` are used only where the items do not fit otherwise.
 [[nodiscard]] Homes pack(const Shape& shape, const ir::PerFile<UnitSet>& allocatable, const ir::PerFile<UnitSet>& avoid);

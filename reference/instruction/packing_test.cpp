@@ -160,6 +160,13 @@ bool fits_naively(const Shape& shape, const UnitSet& allocatable, std::size_t k,
   return false;
 }
 
+TEST(Packing, TheLongestRunMayBeginAnywhere) {
+  const UnitRun run = longest_run(UnitSet::range(0, 9) - UnitSet::range(1, 2));
+  EXPECT_EQ(run.first, 2);
+  EXPECT_EQ(run.end, 9);
+  EXPECT_EQ(longest_run({}).end, 0);
+}
+
 TEST(Packing, AgreesWithExhaustiveSearch) {
   Random random(7);
   int fitting = 0, roomy = 0;
@@ -192,14 +199,16 @@ vreg %6 P pred
     // The naive search knows one file.
     const auto is_predicate = [](const Item& i) { return i.file == ir::RegFile::P; };
     shape.items.erase(std::remove_if(shape.items.begin(), shape.items.end(), is_predicate), shape.items.end());
-    const int k = random.between(1, 8);
+    const int first = random.chance(50) ? 0 : random.between(1, 3), end = random.between(first + 1, 8);
+    ir::PerFile<UnitSet> units = first_units(end);
+    units[ir::index(ir::RegFile::R)] -= UnitSet::range(0, first);
     std::vector<ir::PReg> homes(shape.items.size());
-    const bool naive = fits_naively(shape, UnitSet::range(0, k), 0, homes);
+    const bool naive = fits_naively(shape, UnitSet::range(first, end), 0, homes);
     fitting += naive ? 1 : 0;
-    EXPECT_EQ(!pack(shape, first_units(k), {}).failed, naive) << text << k;
-    if (!is_roomy(shape, {k})) continue;
+    EXPECT_EQ(!pack(shape, units, {}).failed, naive) << text << first << " to " << end;
+    if (!is_roomy(shape, {UnitRun{first, end}})) continue;
     ++roomy;
-    EXPECT_TRUE(naive) << text << k;
+    EXPECT_TRUE(naive) << text << first << " to " << end;
   }
   EXPECT_GT(roomy, 300);
   EXPECT_GT(fitting, 500);

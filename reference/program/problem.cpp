@@ -125,13 +125,15 @@ Homes Problem::packed(std::size_t i) const {
 }
 
 void Problem::prove_possible() {
-  ir::PerFile<int> run = {};  // of units that may be used anywhere, from unit 0 on
-  for (std::size_t k = 0; k < run.size(); ++k)
-    while (run[k] < ir::kMaxUnits && allocatable_[k].has(run[k]) && !callee_saved_[k].has(run[k])) ++run[k];
-  run[ir::index(ir::RegFile::R)] = std::min(run[ir::index(ir::RegFile::R)], limits_.least());
+  ir::PerFile<UnitRun> runs;  // of units that may be used anywhere
+  for (const ir::RegFile file : ir::kAllFiles) {
+    const std::size_t k = ir::index(file);
+    const int end = file == ir::RegFile::R ? limits_.least() : ir::kMaxUnits;
+    runs[k] = longest_run((allocatable_[k] - callee_saved_[k]) & UnitSet::range(0, end));
+  }
   for (std::size_t i = 0; i < f_.insts.size() && !impossible_; ++i) {
     const bool is_phi = f_.insts[i].is_phi();
-    if (!is_phi && !is_roomy(shapes_[i], run)) impossible_ = packed(i).failed;
+    if (!is_phi && !is_roomy(shapes_[i], runs)) impossible_ = packed(i).failed;
     // Each operand must fit alone, because between two slots it passes through a register. Architectural vregs are in one.
     for (const ir::Operand& op : is_phi ? f_.operands_of(f_.insts[i]) : std::span<const ir::Operand>()) {
       const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
