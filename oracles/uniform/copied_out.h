@@ -1,12 +1,13 @@
 // What was copied out of a uniform register: it is the same in all threads, whatever it is, as long as it is only copied on. A forward
-// must-analysis by byte of a location. Tested by copied_out_test.cpp.
+// must-analysis by bit, since predicates go out to bits of packs. Tested by copied_out_test.cpp.
 //
-//   same(L)   at a point, of a byte of a register or of the frame: the instruction that wrote it last did so without a guard, and what it
+//   same(L)   at a point, of a bit of a register or of the frame: the instruction that wrote it last did so without a guard, and what it
 //             copied was in a uniform register, or was same() before. Where two ways meet that threads take apart, it is one instruction
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "oracles/symbolic/plan.h"
@@ -19,32 +20,42 @@ namespace regduel::oracles::uniform {
 class CopiedOut {
  public:
   //   meets   by block: ways that threads take apart may meet there
-  // Cost: rounds x (steps + live locations). Requires: the arguments outlive this.
+  // Cost: rounds x (steps + what is same() at heads of blocks). Requires: the arguments outlive this.
   CopiedOut(const symbolic::Plan& plan, std::span<const char> meets);
 
   // To the head of a block, and from there over its steps, each in turn.
   void move_to(std::uint32_t block);
   void step(std::uint32_t step);
-  // Behind the last step. Of a uniform register: what was written to it last was same(), or came from another one.
-  [[nodiscard]] bool is_same(std::uint32_t location, std::uint8_t byte) const { return writer_of(location, byte) != kNone; }
+  // Behind the last step, of a byte of a location. Of a uniform register: what was written to it last was same(), or came from another
+  // one.
+  [[nodiscard]] bool is_same(std::uint32_t location, std::uint8_t byte) const;
 
  private:
-  // Who wrote a byte last: a step, or different ones that meet at the head of a block (its number behind those of all steps); kNone if it
-  // is not same(), kAny where no path has been seen yet.
+  // Who wrote a bit last: a step, or different ones that meet at the head of a block (its number behind those of all steps); kNone if it
+  // is not same().
   using Writer = std::uint32_t;
-  static constexpr Writer kNone = ~0U, kAny = ~0U - 1;
+  static constexpr Writer kNone = ~0U;
+  static constexpr std::uint32_t kBitsOfCell = 32;  // a predicate is a byte, of which all bits are alike
+  // What is same() at the head of a block that some path was seen to reach; bits ascending.
+  struct Head {
+    bool is_reached = false;
+    std::vector<std::pair<std::uint32_t, Writer>> writers;  // of a bit, by location * kBitsOfCell
+  };
 
-  [[nodiscard]] Writer writer_of(std::uint32_t location, std::uint8_t byte) const { return writers_[location * 4U + byte]; }
-  [[nodiscard]] bool copies_same(const Place& from, std::uint32_t byte) const;
+  void set(std::uint32_t bit, Writer writer);
+  [[nodiscard]] Writer copied(std::uint32_t bit, Writer step) const;
   void write(const Place& to, Writer writer);
-  // Into the state at the head of the block to which the edge leads; true if that changes.
+  void copy(const symbolic::Step& s, Writer step);
+  // Into the state at the head of the block; true if that changes.
   bool meet(std::uint32_t to);
 
   const symbolic::Plan& plan_;
   const std::span<const char> meets_;
-  std::vector<Writer> writers_;             // four a location
-  std::vector<std::vector<Writer>> heads_;  // by block: of its live locations
-  std::vector<Writer> written_;             // by the step at hand: of the bytes of its defs
+  std::vector<Writer> writers_;       // by bit
+  std::vector<std::uint32_t> cells_;  // that have, or had, a bit that is same() since move_to(); each once
+  std::vector<char> is_listed_;       // by cell
+  std::vector<Head> heads_;           // by block
+  std::vector<Writer> fetched_;       // by the copy at hand: of the bits of its defs
 };
 
 }  // namespace regduel::oracles::uniform

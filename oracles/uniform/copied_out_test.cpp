@@ -40,6 +40,24 @@ TEST(CopiedOut, WhatSomeThreadsWriteIsNot) {
   expect_wrong(moved("R5 = copy UR0\n    +13 | @!P0 R5 = copy R0\n    +14 | R6 = copy R5", "UR1 = copy R6"));
 }
 
+TEST(CopiedOut, APredicateGoesOutToABitOfAPack) {
+  const std::string body = R"(
+    #0 %7, %10 = a          | P0, P1 = a
+    +10                     | R9{inout} = bit_spill P1, 3
+    +11                     | UP0 = bit_refill R9, 3
+    #1 @%7 %8 = b           | @P0 UP0 = b
+    +12                     | R9{inout} = bit_spill UP0, 3
+    +13                     | UP1 = bit_refill R9, 3
+    #2 use %10 !write       | use P1 !write
+    #3 %10 = copy %8        | P2 = copy UP1
+    #4 @%7 use %10 !write   | @P0 use P2 !write
+    #5 exit
+)";
+  expect_right(body);
+  expect_wrong(edit(body, "+13                     |", "+16 | @!P0 R9{inout} = bit_spill P1, 3\n    +13                     |"));
+  expect_right(edit(body, "+13                     |", "+16 | @!P0 R9{inout} = bit_spill P1, 2\n    +13                     |"));
+}
+
 // An instruction of the program writes R5 in the other threads.
 TEST(CopiedOut, AnInstructionMakesWhatMayVary) {
   const std::string body = moved("R5 = copy UR0", "UR1 = copy R5");

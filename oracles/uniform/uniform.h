@@ -43,8 +43,8 @@
 //     to a phi on an edge that is neither the only one out of its block nor the only one into its target
 //   * without a guard on the write: what is inserted into a uniform register, and is read there as a uniform vreg alone (escapes.h)
 //   * what some threads have in a register or slot that nothing was written to in them: it counts as undefined
-// False alarms are possible where a uniform register goes out by bit through a pack and comes back, and what the other threads keep in it
-// varies; and in a loop that leaves alone what the program copies to a uniform vreg behind it (the head gives it a new number).
+// A false alarm is possible in a loop that leaves alone what the program copies to a uniform vreg behind it: the head gives it a new
+// number.
 //
 // Finding: uniform-register, at the operand of an original instruction (or the ret, or the remat) that reads what was not shared,
 // with the instruction that put it into the register. Tested by uniform_test.cpp and the tests of the other files of this folder.
