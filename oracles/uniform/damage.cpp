@@ -178,12 +178,23 @@ class Finder final : public symbolic::Observer {
     d.num_names = static_cast<std::uint32_t>(found.names.size() - first);
     return Names::Some;
   }
+  // Undefined in the program before, so that it may be taken for one in all threads.
+  [[nodiscard]] bool is_unknown(Value v) {
+    if (v == kBottom || v == kTop) return true;
+    const Values::Node n = values_[v];  // a copy: the values grow meanwhile
+    if (n.kind == ValueKind::Opaque) return !values_.is_unsatisfiable(v);
+    if (n.kind == ValueKind::Byte || n.kind == ValueKind::Bit || n.kind == ValueKind::Seen) return is_unknown(n.a);
+    if (n.kind == ValueKind::Gate) return is_unknown(n.b) && is_unknown(n.c);
+    const auto kids = values_.children(n);
+    const std::vector<Value> parts(kids.begin(), kids.end());
+    return !parts.empty() && std::ranges::all_of(parts, [&](Value part) { return is_unknown(part); });
+  }
   // True if threads in which `want` is undefined have nothing known to write, or all threads of the warp are such.
   [[nodiscard]] bool is_rest_unknown(Value held, Value want, int depth) {
     if (values_.asks_for_nothing(want)) return true;
     const Values::Node n = values_[want];  // a copy: the values grow meanwhile
     if (n.kind != ValueKind::Gate || depth == 0 || !shared_.is_shared(n.a))
-      return where_asked(values_, held, want, Values::kMaxDepth, false) == kBottom;
+      return is_unknown(where_asked(values_, held, want, Values::kMaxDepth, false));
     return is_rest_unknown(values_.where(held, n.a, true), n.b, depth - 1) &&
            is_rest_unknown(values_.where(held, n.a, false), n.c, depth - 1);
   }

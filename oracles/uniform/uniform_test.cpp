@@ -168,6 +168,22 @@ TEST(Uniform, OfTwoNamesAtAHeadTheOneThatIsReadIsKept) {
   expect_wrong(testing::edit(body, "use R2, R6", "use R2, R2"));
 }
 
+// What P0 holds in the other threads is undefined in the program, which sees it before.
+TEST(Uniform, WhatTheProgramFindsByChanceIsUndefined) {
+  expect_right(R"(
+    #0 %10 = a              | P1 = a
+    #1 use %7 !write        | use P0 !write
+    #2 @%10 %7 = b          | @P1 P0 = b
+    #3 %8 = copy %7         | copy !deleted
+    +10                     | R9{inout} = bit_spill P0, 0
+    +11                     | UP0 = bit_refill R9, 0
+    #4 @%8 %4 = c           | @UP0 UR0 = c
+    #5 %0 = copy %4         | R0 = copy UR0
+    #6 @%8 use %0 !write    | @UP0 use R0 !write
+    #7 exit
+)");
+}
+
 // A kept copy of the program defines its names, so that its own come first, though it moves before it renames.
 TEST(Uniform, AGuardedCopyOfWhatIsUndefinedKeepsWhatTheGuardLeaves) {
   const std::string body = R"(
