@@ -94,9 +94,11 @@ bool CopiedOut::meet(std::uint32_t to) {
   return changed;
 }
 
-// What a bit is that the step copies from this one.
-CopiedOut::Writer CopiedOut::copied(std::uint32_t bit, Writer step) const {
-  return is_uniform_location(plan_, bit / kBitsOfCell) || writers_[bit] != kNone ? step : kNone;
+bool CopiedOut::gives_same(std::uint32_t location, std::uint32_t bit) const {
+  return is_uniform_location(plan_, location) || writers_[location * kBitsOfCell + bit] != kNone;
+}
+bool CopiedOut::gives_same_byte(std::uint32_t location, std::uint32_t byte) const {
+  return is_uniform_location(plan_, location) || is_same(location, static_cast<std::uint8_t>(byte));
 }
 
 void CopiedOut::write(const Place& to, Writer writer) {

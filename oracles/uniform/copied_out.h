@@ -29,6 +29,9 @@ class CopiedOut {
   // Behind the last step, of a byte of a location. Of a uniform register: what was written to it last was same(), or came from another
   // one.
   [[nodiscard]] bool is_same(std::uint32_t location, std::uint8_t byte) const;
+  // What a copy would take from there is the same in all threads: it is same(), or in a uniform register. Of a bit; of all of a byte.
+  [[nodiscard]] bool gives_same(std::uint32_t location, std::uint32_t bit) const;
+  [[nodiscard]] bool gives_same_byte(std::uint32_t location, std::uint32_t byte) const;
 
  private:
   // Who wrote a bit last: a step, or different ones that meet at the head of a block (its number behind those of all steps); kNone if it
@@ -43,7 +46,9 @@ class CopiedOut {
   };
 
   void set(std::uint32_t bit, Writer writer);
-  [[nodiscard]] Writer copied(std::uint32_t bit, Writer step) const;
+  [[nodiscard]] Writer copied(std::uint32_t bit, Writer step) const {
+    return gives_same(bit / kBitsOfCell, bit % kBitsOfCell) ? step : kNone;
+  }
   void write(const Place& to, Writer writer);
   void copy(const symbolic::Step& s, Writer step);
   // Into the state at the head of the block; true if that changes.

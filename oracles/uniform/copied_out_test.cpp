@@ -58,6 +58,25 @@ TEST(CopiedOut, APredicateGoesOutToABitOfAPack) {
   expect_right(edit(body, "+13                     |", "+16 | @!P0 R9{inout} = bit_spill P1, 2\n    +13                     |"));
 }
 
+// All threads find in UR0 what was copied out of it, whichever of them bring it back; what came to it since is lost.
+TEST(CopiedOut, SomeThreadsMayBringItBackForAll) {
+  const std::string body = R"(
+    #0 %7, %10, %0 = a      | P0, P1, R0 = a
+    +10                     | UR0 = copy R0
+    #1 @%7 %4 = b           | @P0 UR0 = b
+    +11                     | spill UR0, slot 0
+    +12                     | @P1 UR0 = refill slot 0
+    #2 %1 = copy %4         | R1 = copy UR0
+    #3 use %1, %0 !write    | use R1, R0 !write
+    #4 exit
+)";
+  expect_right(body);
+  const std::string stale = edit(edit(body, "    #1 @%7 %4 = b           | @P0 UR0 = b\n", ""), "    +12                     | @P1",
+                                 "    #1 @%7 %4 = b           | @P0 UR0 = b\n    +12                     | @!P0");
+  expect_wrong(stale);
+  expect_right(edit(stale, "@!P0 UR0 = refill", "@!P0 UR2 = refill"));
+}
+
 // An instruction of the program writes R5 in the other threads.
 TEST(CopiedOut, AnInstructionMakesWhatMayVary) {
   const std::string body = moved("R5 = copy UR0", "UR1 = copy R5");

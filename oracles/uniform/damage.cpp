@@ -100,7 +100,10 @@ class Finder final : public symbolic::Observer {
     for (const std::uint32_t l : plan_.live_locations[block])
       if (is_uniform_location(plan_, l)) look_at(l, kAllBytes, state, nullptr, found.at_heads[block]);
   }
-  void before_step(std::uint32_t step, State& state) override { write_.before(step, state); }
+  void before_step(std::uint32_t step, State& state) override {
+    write_.before(step, state);
+    if (&write_.step() == &plan_.steps[step]) list_brought(write_.step(), state);
+  }
   void after_step(std::uint32_t step, State& state) override {
     copied_.step(step);
     if (write_.is_first_half(step)) return;
@@ -126,6 +129,7 @@ class Finder final : public symbolic::Observer {
                     std::vector<Damage>& damages) {
     if (shared_.is_shared(held)) return;
     Damage d = {.byte = i, .location = l};
+    if (write != nullptr && is_brought(held, state, d, damages)) return;
     // The last write holds for all threads: the names that it defines come before others that the old content satisfies.
     Names names = write == nullptr ? Names::None : find_names(held, state, names_by_, d);
     const bool is_its_own = names != Names::None;
@@ -136,13 +140,55 @@ class Finder final : public symbolic::Observer {
       if (names == Names::None) names = find_names(held, state, nullptr, d);
       if (names == Names::Whole) return;
       // Those in which the name is undefined write as well. The program is not asked what it writes to its own vregs there.
-      if (names == Names::Some && !is_its_own && write != nullptr && !write->has_guard() && !copied_.is_same(l, i))
-        keep_if_rest_is_unknown(held, state, d);
+      if (names == Names::Some && !is_its_own && write != nullptr && !copied_.is_same(l, i)) {
+        if (write->has_guard()) d.kind = Damage::Kind::Bits;
+        else keep_names(d, [&](const NameByte& n) { return is_rest_unknown(held, wanted_in(plan_, state, n), Values::kMaxDepth); });
+      }
       if (d.kind == Damage::Kind::Bits && values_.has_packs(held)) d.bits = bits_to_destroy(held);
     }
     if (d.bits == 0) return;
     damages.push_back(d);
     ++found.count;
+  }
+  // What a guarded copy takes from where it is the same in all threads, to a byte of a uniform register: all threads find that.
+  struct Brought {
+    std::uint32_t location = 0, byte = 0;
+    Value value = kBottom;
+  };
+  void list_brought(const Step& s, const State& state) {
+    brought_.clear();
+    if (s.guard == kNoIndex || (s.kind != StepKind::Move && s.kind != StepKind::FromPack)) return;
+    const auto ops = plan_.operands_of(s);
+    for (const StepOperand& op : ops) {
+      if (op.role != ir::Role::Def) continue;
+      if (s.kind == StepKind::FromPack) {
+        if (is_uniform_location(plan_, op.loc.cell) && copied_.gives_same(ops[0].loc.cell, op.number))
+          brought_.push_back(
+              {op.loc.cell, 0, values_.bit(values_.byte(state.locations[ops[0].loc.cell], op.number / 8U), op.number % 8U)});
+        continue;
+      }
+      for (std::uint32_t k = 0; k < std::min(op.name.size, op.loc.size); ++k) {
+        const std::uint32_t to = op.name.cell + (op.name.offset + k) / op.name.step;
+        const std::uint32_t from = op.loc.cell + (op.loc.offset + k) / op.loc.step, byte = (op.loc.offset + k) % op.loc.step;
+        if (!is_uniform_location(plan_, to) || !copied_.gives_same_byte(from, byte)) continue;
+        const Value held = state.locations[from];
+        brought_.push_back(
+            {to, (op.name.offset + k) % op.name.step, plan_.is_byte_location[from] != 0 ? held : values_.byte(held, byte)});
+      }
+    }
+  }
+  // True if the byte is one of these, and either nothing is destroyed in it or what stays was added to `damages`.
+  [[nodiscard]] bool is_brought(Value held, const State& state, Damage& d, std::vector<Damage>& damages) {
+    const auto at = std::ranges::find_if(brought_, [&](const Brought& b) { return b.location == d.location && b.byte == d.byte; });
+    if (at == brought_.end()) return false;
+    const Names names = find_names(held, state, nullptr, d);
+    if (names == Names::Whole) return true;
+    if (names == Names::Some)
+      keep_names(d, [&](const NameByte& n) { return values_.satisfies(at->value, wanted_in(plan_, state, n)); });
+    if (d.kind != Damage::Kind::Undefined) return false;
+    damages.push_back(d);
+    ++found.count;
+    return true;
   }
   // True if what the step writes under its guard is the same in all threads, or is so under this guard.
   [[nodiscard]] bool writes_shared(const Write& write, Value held) {
@@ -198,11 +244,10 @@ class Finder final : public symbolic::Observer {
     return is_rest_unknown(values_.where(held, n.a, true), n.b, depth - 1) &&
            is_rest_unknown(values_.where(held, n.a, false), n.c, depth - 1);
   }
-  // Of the names that may be chosen, those outside of whose outcomes nothing known is written.
-  void keep_if_rest_is_unknown(Value held, const State& state, Damage& d) {
+  // Of the names that may be chosen, those for which `stays` holds.
+  void keep_names(Damage& d, const auto& stays) {
     const auto first = found.names.begin() + d.first_name;
-    const auto is_spoilt = [&](const NameByte& n) { return !is_rest_unknown(held, wanted_in(plan_, state, n), Values::kMaxDepth); };
-    found.names.erase(std::remove_if(first, found.names.end(), is_spoilt), found.names.end());
+    found.names.erase(std::remove_if(first, found.names.end(), [&](const NameByte& n) { return !stays(n); }), found.names.end());
     d.num_names = static_cast<std::uint32_t>(found.names.size()) - d.first_name;
     if (d.num_names == 0) d.kind = Damage::Kind::Bits;
   }
@@ -217,6 +262,7 @@ class Finder final : public symbolic::Observer {
   SharedValues& shared_;
   CopiedOut copied_;
   Write write_;
+  std::vector<Brought> brought_;    // by the step at hand
   const Step* names_by_ = nullptr;  // what defines names with the write: the step itself, or the second half of a copy
 
  public:

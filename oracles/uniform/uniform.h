@@ -23,9 +23,9 @@
 //                   the step has a guard, and what it writes is shared: under the other outcome only, unless x satisfies a name that
 //                     the step defines
 //                   else x satisfies a name n with shared(n) that is undefined on some path or under some outcome of a guard: under
-//                     the outcomes under which n is undefined only; behind a step without a guard, if it defines n, what it writes was
-//                     copied out of a uniform register (copied_out.h), or it writes nothing known under these. Of several such names
-//                     any one may be chosen: where an operand fails with one, the others are tried
+//                     the outcomes under which n is undefined only; behind a step, if it defines n, or has no guard and what it writes
+//                     was copied out of a uniform register (copied_out.h) or is nothing known under these. Of several such names any
+//                     one may be chosen: where an operand fails with one, the others are tried
 //
 // Control dependence is the part about heads of blocks: two ways from one branch that meet there first (the iterated dominance
 // frontier of the branch's targets; Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991).

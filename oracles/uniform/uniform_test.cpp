@@ -168,6 +168,20 @@ TEST(Uniform, OfTwoNamesAtAHeadTheOneThatIsReadIsKept) {
   expect_wrong(testing::edit(body, "use R2, R6", "use R2, R2"));
 }
 
+// Threads with P0, in which %4 is undefined, write what they have.
+TEST(Uniform, ThreadsInWhichTheNameIsUndefinedWriteUnderAGuardAsWell) {
+  const std::string body = R"(
+    #0 %7, %0 = a           | P0, R0 = a
+    #1 @!%7 %4 = b          | @!P0 UR0 = b
+    +10                     | @P0 UR0 = copy R0
+    #2 @!%7 use %4 !write   | @!P0 use UR0 !write
+    #3 use %0 !write        | use R0 !write
+    #4 exit
+)";
+  expect_wrong(body);
+  expect_right(testing::edit(body, "@P0 UR0 = copy R0", "@P0 UR1 = copy R0"));
+}
+
 // What P0 holds in the other threads is undefined in the program, which sees it before.
 TEST(Uniform, WhatTheProgramFindsByChanceIsUndefined) {
   expect_right(R"(
