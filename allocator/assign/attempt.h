@@ -31,7 +31,7 @@ enum class Order : std::uint8_t {
   HeaviestFirst,  // temporaries first, then those that cost most to spill for each unit and moment
 };
 
-enum class AttemptKind : std::uint8_t { OfTable, Barrier, Packing, Evicting, Homes };
+enum class AttemptKind : std::uint8_t { OfTable, Barrier, Packing, Evicting, EvictingClasses };
 
 struct AttemptOptions {
   Order order = Order::ByStart;
@@ -48,7 +48,7 @@ struct AttemptOptions {
   // Coalesced classes are placed as one.
   [[nodiscard]] bool coalesces() const { return kind != AttemptKind::Packing && kind != AttemptKind::Evicting; }
   [[nodiscard]] bool has_weights() const { return kind != AttemptKind::Packing && kind != AttemptKind::Barrier; }
-  [[nodiscard]] bool may_spill() const { return kind == AttemptKind::Evicting || kind == AttemptKind::Homes; }
+  [[nodiscard]] bool may_spill() const { return kind == AttemptKind::Evicting || kind == AttemptKind::EvictingClasses; }
 };
 
 // How many homes the scans found, by the reason for which each was preferred to the lowest free one.

@@ -177,7 +177,7 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
 
 HomesForWalk FileAttempts::homes_for_walk() {
   AttemptOptions options = scan_options(AttemptId::evicting());
-  options.kind = AttemptKind::Homes;
+  options.kind = AttemptKind::EvictingClasses;
   options.order = Order::WidestFirst;
   Attempt result = observed(allocator_, AttemptId::evicting(), options, [&] { return assign(allocator_, options); });
   HomesForWalk homes{result.home, result.used};

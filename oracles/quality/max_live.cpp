@@ -213,8 +213,8 @@ class Liveness {
   }
 
   void walk(BlockId b) {
+    // No peak by itself: on the way to the block all these are live behind the last event of any of them.
     units_ = through_[b.index()];
-    for (std::size_t file = 0; file < units_.size(); ++file) peak_[file] = std::max(peak_[file], units_[file]);
     for (const Live& l : live_out_[b.index()]) {
       seen_.push_back(l.root);
       add(l.root, l.mask);

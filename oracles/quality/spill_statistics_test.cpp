@@ -76,6 +76,10 @@ TEST(SpillStatistics, OtherMemoryAndWhatIsDeletedDoNotCount) {
   EXPECT_EQ(own("    #1 R0 = ld.u32 R2:R3 !read\n    #2 prefetch.local.L1 R2:R3\n"), (Own{0, 0}));
   EXPECT_EQ(own("    #1 R0 = ldu.local.u32 R2\n    #2 st.local R2, R0 !write\n"), (Own{0, 0}));
   EXPECT_EQ(own("    #1 ld.local.u32 !read !readonly !remat !deleted\n    +2 R1 = remat #1 \"depot\"\n"), (Own{0, 4}));
+  // Numbers need not ascend.
+  EXPECT_EQ(own("    +60 R2 = copy R3\n    +61 R4 = copy R5\n    +62 R6 = copy R7\n"
+                "    #1 ld.local.u32 !read !readonly !remat !deleted\n    +2 R1 = remat #1 \"depot\"\n"),
+            (Own{0, 4}));
 }
 
 TEST(SpillStatistics, FieldsStandInTheOrderOfTheSource) {

@@ -113,8 +113,6 @@ void CopiedOut::copy(const Step& s, Writer step) {
   for (const StepOperand& op : ops)
     for (std::uint32_t k = 0; op.role == ir::Role::Def && k < op.name.size * 8; ++k)
       fetched_.push_back(k / 8 < op.loc.size ? copied(first_bit(op.loc, k / 8) + k % 8, step) : kNone);
-  for (const StepOperand& op : ops)
-    if (op.role == ir::Role::Clobber) write(op.name, kNone);
   auto next = fetched_.begin();
   for (const StepOperand& op : ops)
     for (std::uint32_t k = 0; op.role == ir::Role::Def && k < op.name.size * 8; ++k)

@@ -1,4 +1,5 @@
-// What was copied out of a uniform register: it is the same in all threads, whatever it is, as long as it is only copied on. A forward
+// What was copied out of a uniform register: it is the same in all threads, whatever it is, as long as it is only copied on; of what a
+// copy clobbers nothing is known anyway. A forward
 // must-analysis by bit, since predicates go out to bits of packs. Tested by copied_out_test.cpp.
 //
 //   same(L)   at a point, of a bit of a register or of the frame: the instruction that wrote it last did so without a guard, and what it

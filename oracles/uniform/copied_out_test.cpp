@@ -56,6 +56,8 @@ TEST(CopiedOut, APredicateGoesOutToABitOfAPack) {
   expect_right(body);
   expect_wrong(edit(body, "+13                     |", "+16 | @!P0 R9{inout} = bit_spill P1, 3\n    +13                     |"));
   expect_right(edit(body, "+13                     |", "+16 | @!P0 R9{inout} = bit_spill P1, 2\n    +13                     |"));
+  // Some threads bring it back to where it was.
+  expect_right(edit(edit(body, "UP1 = bit_refill R9", "@!P0 UP0 = bit_refill R9"), "P2 = copy UP1", "P2 = copy UP0"));
 }
 
 // All threads find in UR0 what was copied out of it, whichever of them bring it back; what came to it since is lost.
@@ -75,6 +77,9 @@ TEST(CopiedOut, SomeThreadsMayBringItBackForAll) {
                                  "    #1 @%7 %4 = b           | @P0 UR0 = b\n    +12                     | @!P0");
   expect_wrong(stale);
   expect_right(edit(stale, "@!P0 UR0 = refill", "@!P0 UR2 = refill"));
+  // What some threads put together is not what was copied out.
+  expect_wrong(edit(edit(body, "spill UR0, slot 0", "R5 = copy R0\n    +13 | @P0 R5 = copy UR0"), "@P1 UR0 = refill slot 0",
+                    "@!P0 UR0 = copy R5"));
 }
 
 // An instruction of the program writes R5 in the other threads.
@@ -108,6 +113,58 @@ TEST(CopiedOut, WhereWaysMeetItIsOneWrite) {
   expect_right(body("    +13 | R6 = copy R5"));
   expect_right(body("    +13 | R5 = copy UR0"));
   expect_wrong(body("    +13 | @!P0 R5 = copy R0"));
+}
+
+// In the next block it is still so, but not where a lap of a loop may have written R5 in some threads.
+TEST(CopiedOut, OverEdgesItIsTheSameWhereItIsOnAllPaths) {
+  const std::string body = R"(
+    #0 %7, %0 = a           | P0, R0 = a
+    +10                     | UR0 = copy R0
+    #1 @%7 %4 = b           | @P0 UR0 = b
+    +11                     | R5 = copy UR0
+    #5 bra -> b1
+  block b1
+    +12                     | UR1 = copy R5
+    #2 %1 = copy %4         | R1 = copy UR1
+    #3 use %1, %0 !write    | use R1, R0 !write
+    #4 exit
+)";
+  expect_right(body);
+  expect_wrong(edit(body, "  block b1\n", R"(  block b1
+    #6 %10 = p              | P1 = p
+    #7 cbra %10 -> b2, b3   | cbra P1 -> b2, b3
+  block b2
+    +13                     | @!P0 R5 = copy R0
+    #8 bra -> b1
+  block b3
+)"));
+}
+
+// A phi that was kept copies on its edge, and on no other one.
+TEST(CopiedOut, APhiCopiesOnItsEdge) {
+  const std::string body = R"(
+    #0 %7, %10, %0 = a      | P0, P1, R0 = a
+    +10                     | UR0 = copy R0
+    #1 @%7 %4 = b           | @P0 UR0 = b
+    +14                     | R5 = copy R0
+    +15                     | @P0 R5 = copy UR0
+    #11 %3 = copy %4        | R8 = copy UR0
+    #5 cbra %10 -> b1, b2   | cbra P1 -> b1, b2
+  block b1
+    #6 %2 = phi b0: %3      | R5 = phi b0: R8
+    +12                     | UR1 = copy R5
+    #2 %1 = copy %4         | R1 = copy UR1
+    #3 use %1, %0 !write    | use R1, R0 !write
+    #4 exit
+  block b2
+    #7 use %0 !write        | use R0 !write
+    #8 exit
+)";
+  expect_right(body);
+  expect_wrong(edit(body, "    #7 use %0 !write        | use R0 !write", R"(
+    +13                     | UR1 = copy R5
+    #9 %1 = copy %4         | R1 = copy UR1
+    #7 use %1, %0 !write    | use R1, R0 !write)"));
 }
 
 }  // namespace

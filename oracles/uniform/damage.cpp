@@ -125,6 +125,10 @@ class Finder final : public symbolic::Observer {
     for (std::uint8_t i = 0; i < 4; ++i)
       if ((written >> i & 1) != 0) look_at_byte(l, i, bytes[i], state, write, damages);
   }
+  void add(const Damage& d, std::vector<Damage>& damages) {
+    damages.push_back(d);
+    ++found.count;
+  }
   void look_at_byte(std::uint32_t l, std::uint8_t i, Value held, const State& state, const Write* write,
                     std::vector<Damage>& damages) {
     if (shared_.is_shared(held)) return;
@@ -147,8 +151,7 @@ class Finder final : public symbolic::Observer {
       if (d.kind == Damage::Kind::Bits && values_.has_packs(held)) d.bits = bits_to_destroy(held);
     }
     if (d.bits == 0) return;
-    damages.push_back(d);
-    ++found.count;
+    add(d, damages);
   }
   // What a guarded copy takes from where it is the same in all threads, to a byte of a uniform register: all threads find that.
   struct Brought {
@@ -186,8 +189,7 @@ class Finder final : public symbolic::Observer {
     if (names == Names::Some)
       keep_names(d, [&](const NameByte& n) { return values_.satisfies(at->value, wanted_in(plan_, state, n)); });
     if (d.kind != Damage::Kind::Undefined) return false;
-    damages.push_back(d);
-    ++found.count;
+    add(d, damages);
     return true;
   }
   // True if what the step writes under its guard is the same in all threads, or is so under this guard.

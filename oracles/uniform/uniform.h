@@ -42,7 +42,8 @@
 //     copies on one way of a branch that all threads take alike, where the allocation moved it before that branch; one that it gives
 //     to a phi on an edge that is neither the only one out of its block nor the only one into its target
 //   * without a guard on the write: what is inserted into a uniform register, and is read there as a uniform vreg alone (escapes.h)
-//   * what some threads have in a register or slot that nothing was written to in them: it counts as undefined
+//   * what some threads have in a register or slot that nothing was written to in them, or different things on different paths before: it
+//     counts as undefined
 // A false alarm is possible in a loop that leaves alone what the program copies to a uniform vreg behind it: the head gives it a new
 // number.
 //
