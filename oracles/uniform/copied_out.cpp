@@ -52,7 +52,7 @@ void CopiedOut::move_to(std::uint32_t block) {
     std::fill_n(writers_.begin() + cell * std::ptrdiff_t{kBitsOfCell}, kBitsOfCell, kNone);
     is_listed_[cell] = 0;
   }
-  cells_.clear();
+  cells_.clear();  // each once, as is_listed_ says: for speed alone
   for (const auto& [bit, writer] : heads_[block].writers) set(bit, writer);
 }
 
@@ -74,7 +74,6 @@ bool CopiedOut::meet(std::uint32_t to) {
   Head& head = heads_[to];
   if (!head.is_reached) {
     head.is_reached = true;
-    std::ranges::sort(cells_);
     for (const std::uint32_t cell : cells_) {
       if (!std::ranges::binary_search(plan_.live_locations[to], cell)) continue;
       for (std::uint32_t bit = cell * kBitsOfCell; bit < (cell + 1) * kBitsOfCell; ++bit)

@@ -40,7 +40,7 @@ class CopiedOut {
   using Writer = std::uint32_t;
   static constexpr Writer kNone = ~0U;
   static constexpr std::uint32_t kBitsOfCell = 32;  // a predicate is a byte, of which all bits are alike
-  // What is same() at the head of a block that some path was seen to reach; bits ascending.
+  // What is same() at the head of a block that some path was seen to reach.
   struct Head {
     bool is_reached = false;
     std::vector<std::pair<std::uint32_t, Writer>> writers;  // of a bit, by location * kBitsOfCell

@@ -140,6 +140,35 @@ TEST(CopiedOut, OverEdgesItIsTheSameWhereItIsOnAllPaths) {
 )"));
 }
 
+// R5 is written in the inner one of two loops, whose exit is seen before that is known.
+TEST(CopiedOut, LapsOfLoopsAreGoneThroughUntilNothingChanges) {
+  const std::string body = R"(
+    #0 %7, %0 = a           | P0, R0 = a
+    +10                     | UR0 = copy R0
+    #1 @%7 %4 = b           | @P0 UR0 = b
+    +11                     | R5 = copy UR0
+    #5 bra -> b1
+  block b1
+    #6 %10 = p              | P1 = p
+    #7 cbra %10 -> b2, b5   | cbra P1 -> b2, b5
+  block b2
+    #8 %10 = q              | P1 = q
+    #9 cbra %10 -> b3, b4   | cbra P1 -> b3, b4
+  block b3
+    +13                     | @!P0 R5 = copy R0
+    #21 bra -> b2
+  block b4
+    #22 bra -> b1
+  block b5
+    +12                     | UR1 = copy R5
+    #2 %1 = copy %4         | R1 = copy UR1
+    #3 use %1, %0 !write    | use R1, R0 !write
+    #4 exit
+)";
+  expect_wrong(body);
+  expect_right(edit(body, "@!P0 R5 = copy R0", "@!P0 R6 = copy R0"));
+}
+
 // A phi that was kept copies on its edge, and on no other one.
 TEST(CopiedOut, APhiCopiesOnItsEdge) {
   const std::string body = R"(
