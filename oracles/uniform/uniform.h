@@ -44,8 +44,9 @@
 //   * without a guard on the write: what is inserted into a uniform register, and is read there as a uniform vreg alone (escapes.h)
 //   * what some threads have in a register or slot that nothing was written to in them, or different things on different paths before: it
 //     counts as undefined
-// A false alarm is possible in a loop that leaves alone what the program copies to a uniform vreg behind it: the head gives it a new
-// number.
+// False alarms are possible in a loop that leaves alone what the program copies to a uniform vreg behind it (the head gives it a new
+// number), and where inserted instructions do what a deleted copy of the program asks for: put into a uniform vreg what is undefined
+// in some threads, which have something else in that register.
 //
 // Finding: uniform-register, at the operand of an original instruction (or the ret, or the remat) that reads what was not shared,
 // with the instruction that put it into the register. Tested by uniform_test.cpp and the tests of the other files of this folder.
