@@ -5,7 +5,8 @@
 //   Barrier   x                            the only one at a file of barriers: first fit
 //   Packing                                every vreg takes the lowest place that is free
 //   Evicting           x        x          a vreg without a place is spilled, or evicts others
-//   Homes     x        x        x          the same, and classes whose members live at different times are placed as one: homes for a walk
+//   EvictingClasses
+//             x        x        x          the same, and classes whose members live at different times are placed as one: homes for a walk
 #pragma once
 
 #include <cstdint>

@@ -195,7 +195,7 @@ TEST(MemcheckDetails, ABaseIsDestroyedByClobbersThatOverlap) {
   }
 }
 
-// What an instruction defines may be among what it clobbers: the register held the pack until then.
+// An instruction may clobber the register that it defines. The pack was in that register until then.
 TEST(MemcheckDetails, ABaseIsDestroyedByWhatClobbersAndDefinesIt) {
   for (const std::string clobbers : {"", " clobbers R9", " clobbers R8:R9, R9:R10"}) {
     const Judged j({kVregs, side_by_side(R"(

@@ -19,6 +19,9 @@ struct Place {
   std::uint32_t step = 4;    // bytes a cell: 4, for predicates 1
 
   [[nodiscard]] std::uint32_t cells() const { return (offset + size + step - 1) >> (step == 4 ? 2 : 0); }
+  // Where byte k of the place is: its cell, and which byte it is there.
+  [[nodiscard]] std::uint32_t cell_of(std::uint32_t k) const { return cell + (offset + k) / step; }
+  [[nodiscard]] std::uint32_t byte_of(std::uint32_t k) const { return (offset + k) % step; }
 };
 
 class Cells {

@@ -1,6 +1,7 @@
 // MaxLive by a walk for each vreg (Appel's "liveness by variable", on byte masks), then one backward walk of each block over
 // what is live at its end. Deviation: a byte is live only where some def of it may reach, as FORMAT.md has it, so each vreg
-// has a forward walk too. In blocks that do not touch a vreg it is a number: of the units that live through. Tested by max_live_test.cpp, quality_test.cpp.
+// has a forward walk too. A block that does not touch a vreg keeps only how many units live through it. Tested by
+// max_live_test.cpp, quality_test.cpp.
 
 #include "oracles/quality/max_live.h"
 

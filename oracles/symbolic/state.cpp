@@ -259,9 +259,7 @@ void State::transfer_use(const Step& s, const StepOperand& op, const Guard& g, V
     }
   } else {
     for (std::uint32_t i = 0; i < op.name.size; ++i)
-      if (!holds(byte_at(locations, op.loc, i), byte_at(names, op.name, i), 0xF, op.name.cell + (op.name.offset + i) / op.name.step,
-                 op.loc.cell + (op.loc.offset + i) / op.loc.step))
-        return;
+      if (!holds(byte_at(locations, op.loc, i), byte_at(names, op.name, i), 0xF, op.name.cell_of(i), op.loc.cell_of(i))) return;
   }
   if (op.is_negated_name != op.is_negated_loc && names[op.name.cell] != kTop)
     report({Violation::Kind::Negation, &s, op.number, locations[op.loc.cell], names[op.name.cell], op.name.cell, op.loc.cell});

@@ -12,11 +12,6 @@ void each_cell(const Place& p, const auto& action) {
   }
 }
 
-struct ByteAt {
-  std::uint32_t cell = 0, shift = 0;
-};
-ByteAt byte_at(const Place& p, std::uint32_t k) { return {p.cell + (p.offset + k) / p.step, 8 * ((p.offset + k) % p.step)}; }
-
 }  // namespace
 
 bool Bits::any_of(const Place& p) const {
@@ -59,8 +54,7 @@ void move_bits(Bits& state, std::span<const BitMove> moves, bool is_guarded) {
         bytes.push_back(0xFF);
         continue;
       }
-      const ByteAt from = byte_at(m.from, b);
-      bytes.push_back(static_cast<std::uint8_t>(state.of(from.cell) >> from.shift));
+      bytes.push_back(static_cast<std::uint8_t>(state.of(m.from.cell_of(b)) >> 8 * m.from.byte_of(b)));
     }
   }
   std::size_t at = 0;
@@ -68,10 +62,7 @@ void move_bits(Bits& state, std::span<const BitMove> moves, bool is_guarded) {
     const BitMove& m = moves[k];
     if (!is_guarded && !m.adds) state.remove(m.to);
     if (brings[k] == 0) continue;
-    for (std::uint32_t b = 0; b < m.to.size; ++b) {
-      const ByteAt to = byte_at(m.to, b);
-      state.add(to.cell, std::uint32_t{bytes[at++]} << to.shift);
-    }
+    for (std::uint32_t b = 0; b < m.to.size; ++b) state.add(m.to.cell_of(b), std::uint32_t{bytes[at++]} << 8 * m.to.byte_of(b));
   }
 }
 

@@ -20,9 +20,7 @@ bool is_uniform_location(const Plan& plan, std::uint32_t location) {
 namespace {
 
 // The first bit of byte k of a place.
-std::uint32_t first_bit(const Place& p, std::uint32_t k) {
-  return (p.cell + (p.offset + k) / p.step) * 32 + (p.offset + k) % p.step * 8;
-}
+std::uint32_t first_bit(const Place& p, std::uint32_t k) { return p.cell_of(k) * 32 + p.byte_of(k) * 8; }
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// What was copied out of a uniform register: it is the same in all threads, whatever it is, as long as it is only copied on; of what a
-// copy clobbers nothing is known anyway. A forward
+// Finds the bits that were copied out of a uniform register. They are the same in all threads, whatever they are, as long as they are
+// only copied on. A clobber needs no rule: nothing is known of what it leaves. A forward
 // must-analysis by bit, since predicates go out to bits of packs. Tested by copied_out_test.cpp.
 //
 //   same(L)   at a point, of a bit of a register or of the frame: the instruction that wrote it last did so without a guard, and what it
@@ -30,7 +30,7 @@ class CopiedOut {
   // Behind the last step, of a byte of a location. Of a uniform register: what was written to it last was same(), or came from another
   // one.
   [[nodiscard]] bool is_same(std::uint32_t location, std::uint8_t byte) const;
-  // What a copy would take from there is the same in all threads: it is same(), or in a uniform register. Of a bit; of all of a byte.
+  // True if a copy of this bit, or of this byte, gets the same in all threads: it is same(), or in a uniform register.
   [[nodiscard]] bool gives_same(std::uint32_t location, std::uint32_t bit) const;
   [[nodiscard]] bool gives_same_byte(std::uint32_t location, std::uint32_t byte) const;
 
@@ -40,7 +40,7 @@ class CopiedOut {
   using Writer = std::uint32_t;
   static constexpr Writer kNone = ~0U;
   static constexpr std::uint32_t kBitsOfCell = 32;  // a predicate is a byte, of which all bits are alike
-  // What is same() at the head of a block that some path was seen to reach.
+  // The bits that are same() at the head of a block. Until a path is seen to reach the block, nothing is said of it.
   struct Head {
     bool is_reached = false;
     std::vector<std::pair<std::uint32_t, Writer>> writers;  // of a bit, by location * kBitsOfCell

@@ -1,4 +1,4 @@
-// What goes out of a uniform register and comes back, where threads that leave a vreg undefined have something else in its register.
+// A uniform register goes out and comes back, while threads that leave its vreg undefined have something else in it.
 
 #include "oracles/uniform/copied_out.h"
 
@@ -11,17 +11,20 @@ using testing::edit;
 using testing::expect_right;
 using testing::expect_wrong;
 
-// UR0 holds what varies until the threads with P0 define %4 there. From then on it is the same in all, whatever it is.
-const std::string kOutAndBack = R"(
+// UR0 holds what varies until the threads with P0 define %4 there. From then on all threads find the same in it.
+const std::string kOut = R"(
     #0 %7, %0 = a           | P0, R0 = a
     +10                     | UR0 = copy R0
     #1 @%7 %4 = b           | @P0 UR0 = b
     +11                     | R5 = copy UR0
+)";
+const std::string kBack = R"(
     +12                     | UR1 = copy R5
     #2 %1 = copy %4         | R1 = copy UR1
     #3 use %1, %0 !write    | use R1, R0 !write
     #4 exit
 )";
+const std::string kOutAndBack = kOut + kBack;
 std::string moved(const std::string& out, const std::string& back) {
   return edit(edit(kOutAndBack, "R5 = copy UR0", out), "UR1 = copy R5", back);
 }
@@ -77,7 +80,7 @@ TEST(CopiedOut, SomeThreadsMayBringItBackForAll) {
                                  "    #1 @%7 %4 = b           | @P0 UR0 = b\n    +12                     | @!P0");
   expect_wrong(stale);
   expect_right(edit(stale, "@!P0 UR0 = refill", "@!P0 UR2 = refill"));
-  // What some threads put together is not what was copied out.
+  // R5 is not copied out: some threads keep R0 in it.
   expect_wrong(edit(edit(body, "spill UR0, slot 0", "R5 = copy R0\n    +13 | @P0 R5 = copy UR0"), "@P1 UR0 = refill slot 0",
                     "@!P0 UR0 = copy R5"));
 }
@@ -92,23 +95,11 @@ TEST(CopiedOut, AnInstructionMakesWhatMayVary) {
 // The way back is behind a loop, in which R5 stays as it is or is written anew, and behind a branch by what varies.
 TEST(CopiedOut, WhereWaysMeetItIsOneWrite) {
   const auto body = [](const std::string& in_loop) {
-    return R"(
-    #0 %7, %0 = a           | P0, R0 = a
-    +10                     | UR0 = copy R0
-    #1 @%7 %4 = b           | @P0 UR0 = b
-    +11                     | R5 = copy UR0
-    #5 bra -> b1
-  block b1
-)" + in_loop +
-           R"(
+    return kOut + "    #5 bra -> b1\n  block b1\n" + in_loop + R"(
     #6 %10 = p              | P1 = p
     #7 cbra %10 -> b1, b2   | cbra P1 -> b1, b2
   block b2
-    +12                     | UR1 = copy R5
-    #2 %1 = copy %4         | R1 = copy UR1
-    #3 use %1, %0 !write    | use R1, R0 !write
-    #4 exit
-)";
+)" + kBack;
   };
   expect_right(body("    +13 | R6 = copy R5"));
   expect_right(body("    +13 | R5 = copy UR0"));
@@ -117,18 +108,7 @@ TEST(CopiedOut, WhereWaysMeetItIsOneWrite) {
 
 // In the next block it is still so, but not where a lap of a loop may have written R5 in some threads.
 TEST(CopiedOut, OverEdgesItIsTheSameWhereItIsOnAllPaths) {
-  const std::string body = R"(
-    #0 %7, %0 = a           | P0, R0 = a
-    +10                     | UR0 = copy R0
-    #1 @%7 %4 = b           | @P0 UR0 = b
-    +11                     | R5 = copy UR0
-    #5 bra -> b1
-  block b1
-    +12                     | UR1 = copy R5
-    #2 %1 = copy %4         | R1 = copy UR1
-    #3 use %1, %0 !write    | use R1, R0 !write
-    #4 exit
-)";
+  const std::string body = kOut + "    #5 bra -> b1\n  block b1\n" + kBack;
   expect_right(body);
   expect_wrong(edit(body, "  block b1\n", R"(  block b1
     #6 %10 = p              | P1 = p
@@ -142,11 +122,7 @@ TEST(CopiedOut, OverEdgesItIsTheSameWhereItIsOnAllPaths) {
 
 // R5 is written in the inner one of two loops, whose exit is seen before that is known.
 TEST(CopiedOut, LapsOfLoopsAreGoneThroughUntilNothingChanges) {
-  const std::string body = R"(
-    #0 %7, %0 = a           | P0, R0 = a
-    +10                     | UR0 = copy R0
-    #1 @%7 %4 = b           | @P0 UR0 = b
-    +11                     | R5 = copy UR0
+  const std::string body = kOut + R"(
     #5 bra -> b1
   block b1
     #6 %10 = p              | P1 = p
@@ -160,11 +136,7 @@ TEST(CopiedOut, LapsOfLoopsAreGoneThroughUntilNothingChanges) {
   block b4
     #22 bra -> b1
   block b5
-    +12                     | UR1 = copy R5
-    #2 %1 = copy %4         | R1 = copy UR1
-    #3 use %1, %0 !write    | use R1, R0 !write
-    #4 exit
-)";
+)" + kBack;
   expect_wrong(body);
   expect_right(edit(body, "@!P0 R5 = copy R0", "@!P0 R6 = copy R0"));
 }

@@ -102,7 +102,7 @@ class Finder final : public symbolic::Observer {
   }
   void before_step(std::uint32_t step, State& state) override {
     write_.before(step, state);
-    if (&write_.step() == &plan_.steps[step]) list_brought(write_.step(), state);
+    if (!write_.is_second_half(step)) list_brought(write_.step(), state);
   }
   void after_step(std::uint32_t step, State& state) override {
     copied_.step(step);
@@ -143,7 +143,8 @@ class Finder final : public symbolic::Observer {
     } else {
       if (names == Names::None) names = find_names(held, state, nullptr, d);
       if (names == Names::Whole) return;
-      // Those in which the name is undefined write as well. The program is not asked what it writes to its own vregs there.
+      // The step writes in threads in which the name is undefined, too. What a step of the program writes there to a name that it
+      // defines is not asked.
       if (names == Names::Some && !is_its_own && write != nullptr && !copied_.is_same(l, i)) {
         if (write->has_guard()) d.kind = Damage::Kind::Bits;
         else keep_names(d, [&](const NameByte& n) { return is_rest_unknown(held, wanted_in(plan_, state, n), Values::kMaxDepth); });
@@ -153,7 +154,7 @@ class Finder final : public symbolic::Observer {
     if (d.bits == 0) return;
     add(d, damages);
   }
-  // What a guarded copy takes from where it is the same in all threads, to a byte of a uniform register: all threads find that.
+  // A guarded copy brings to a byte of a uniform register what is the same in all threads. Then all threads find it there.
   struct Brought {
     std::uint32_t location = 0, byte = 0;
     Value value = kBottom;
@@ -171,12 +172,10 @@ class Finder final : public symbolic::Observer {
         continue;
       }
       for (std::uint32_t k = 0; k < std::min(op.name.size, op.loc.size); ++k) {
-        const std::uint32_t to = op.name.cell + (op.name.offset + k) / op.name.step;
-        const std::uint32_t from = op.loc.cell + (op.loc.offset + k) / op.loc.step, byte = (op.loc.offset + k) % op.loc.step;
+        const std::uint32_t to = op.name.cell_of(k), from = op.loc.cell_of(k), byte = op.loc.byte_of(k);
         if (!is_uniform_location(plan_, to) || !copied_.gives_same_byte(from, byte)) continue;
         const Value held = state.locations[from];
-        brought_.push_back(
-            {to, (op.name.offset + k) % op.name.step, plan_.is_byte_location[from] != 0 ? held : values_.byte(held, byte)});
+        brought_.push_back({to, op.name.byte_of(k), plan_.is_byte_location[from] != 0 ? held : values_.byte(held, byte)});
       }
     }
   }

@@ -54,6 +54,7 @@ class Write {
 
   void before(std::uint32_t step, const symbolic::State& state);
   [[nodiscard]] bool is_first_half(std::uint32_t step) const;
+  [[nodiscard]] bool is_second_half(std::uint32_t step) const;
   [[nodiscard]] const symbolic::Step& step() const { return *step_; }
   [[nodiscard]] bool has_guard() const { return token_ != kBottom; }
   // A value under the outcome under which the write is done. Bottom without a guard.
@@ -62,7 +63,6 @@ class Write {
   [[nodiscard]] Value only_where_done(Value v) const;
 
  private:
-  [[nodiscard]] bool is_second_half(std::uint32_t step) const;
   [[nodiscard]] bool sense() const { return !plan_.operands[step_->guard].is_negated_loc; }
 
   symbolic::Plan& plan_;
